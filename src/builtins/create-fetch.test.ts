@@ -44,11 +44,11 @@ async function take(steps: readonly FetchStep[], said: Readonly<Record<string, D
   }
 }
 
-test("a request that rules allow at every step is sent", async () => {
+test("fetch sends a request that rules allow at every step", async () => {
   assert.equal(await take([SAME, LED], {}), "sent");
 });
 
-test("a spelling that rules are stricter about is refused, and one that a person was asked about is not", async () => {
+test("fetch refuses a spelling with a stricter decision, and sends one that was approved", async () => {
   const refusal = (kind: string): unknown => [
     "POLICY_DENIED",
     `The request goes to http://a.example: house-rule says ${kind}`,
@@ -60,7 +60,7 @@ test("a spelling that rules are stricter about is refused, and one that a person
   assert.equal(await take([SAME], { [WRITTEN]: "ask" }), "sent");
 });
 
-test("nobody was asked about where a redirect leads, so anything but yes is no", async () => {
+test("fetch refuses a redirect unless rules allow it", async () => {
   for (const kind of ["ask", "deny"] as const) {
     const refusal = ["POLICY_DENIED", `A redirect leads to http://b.example: house-rule says ${kind}`];
     assert.deepEqual(await take([SAME, LED], { [LED.url]: kind }), refusal);

@@ -1,4 +1,4 @@
-/** An execution whose process died before the ledger had its opening is written down when it goes on, and once. */
+/** The opening of an execution whose process died before the ledger had it is recorded later, and once. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -24,7 +24,7 @@ for (const [what, dryRun] of [
   ["a run", false],
   ["a dry run", true],
 ] as const)
-  it(`the opening of ${what} that only the store has is written once, with what it may do`, async () => {
+  it(`recordOpeningOnce writes the missing opening of ${what} once`, async () => {
     const store = await openStore({ path: ":memory:", now: () => 0 });
     const ledger = await openLedger({ store, now: () => 0 });
     const recording = { request: { ...REQUEST, dryRun }, deliveries: [], isWhole: true };

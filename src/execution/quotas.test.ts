@@ -19,14 +19,14 @@ function setUp(grantedMs: number) {
   return { settled, admit };
 }
 
-it("runs within what was granted, and settles what it says that it used", async () => {
+it("runWithinQuotas runs within the granted time and releases the rest", async () => {
   const { settled, admit } = setUp(50);
   const run = async (limits: Limits) => limits;
   const limits = await runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 7 });
   assert.deepEqual([limits, settled], [{ ...DEFAULT_LIMITS, wallMs: 50 }, [7]]);
 });
 
-it("hears which quota left it less", async () => {
+it("runWithinQuotas passes the quota that shortened the time", async () => {
   const { admit } = setUp(50);
   const admitShort = async () => ({ ...(await admit()), shortenedBy: "quotas.executionMsPerHour" });
   const run = async (_limits: Limits, shortenedBy?: string) => shortenedBy;
@@ -34,7 +34,7 @@ it("hears which quota left it less", async () => {
   assert.equal(await runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), undefined);
 });
 
-it("that was ended by what was left of a quota says so, and not that its own limit was too low", () => {
+it("attributeToQuota names the quota instead of the limit of the program", () => {
   const setting = "quotas.executionMsPerHour";
   const limits = { ...DEFAULT_LIMITS, wallMs: 50 };
   const stats = { queueMs: 0, wallMs: 50, cpuMs: 1, peakMemoryBytes: 1, calls: 0, outputBytes: 0 };
@@ -60,13 +60,13 @@ it("that was ended by what was left of a quota says so, and not that its own lim
   assert.equal(attributeToQuota(busy, limits, setting), busy);
 });
 
-it("keeps its own limit where more was granted", async () => {
+it("runWithinQuotas keeps a lower limit of the program", async () => {
   const { admit } = setUp(DEFAULT_LIMITS.wallMs + 1);
   const run = async (limits: Limits) => limits.wallMs;
   assert.equal(await runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), DEFAULT_LIMITS.wallMs);
 });
 
-it("is charged for the time that it took when it fails", async () => {
+it("runWithinQuotas charges failed work for the time that it took", async () => {
   const { settled, admit } = setUp(50);
   const run = async () => {
     throw new GloveboxError("SANDBOX_CRASHED", "gone");
@@ -76,7 +76,7 @@ it("is charged for the time that it took when it fails", async () => {
   assert.ok((settled[0] ?? 0) > 0);
 });
 
-it("does not run when nothing was granted", async () => {
+it("runWithinQuotas does not run without a grant", async () => {
   const admit = async () => {
     throw new GloveboxError("LIMIT_QUOTA", "used up");
   };

@@ -47,7 +47,7 @@ const EMPTY = {
 const NO_STATS = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
 
 const BRIDGE: Bridge = {
-  call: () => assert.fail("nobody calls"),
+  call: () => assert.fail("the program makes no calls"),
   restore: () => assert.fail("nothing was called before"),
   takeJournaled: () => undefined,
   records: () => [CALL],
@@ -72,34 +72,34 @@ function errorOf(thrown: Partial<Thrown>): PublicError | undefined {
   return settle({ kind: "threw", thrown: { kind: "thrown", name: "Error", message: "m", stack: "", ...thrown } }).error;
 }
 
-describe("an ending", () => {
-  it("with a value is completed", () => {
+describe("settleResult", () => {
+  it("returns state completed with the value", () => {
     assert.deepEqual(settle({ kind: "returned", value: { a: [null] } }), {
       ...BASE,
       state: "completed",
       value: { a: [null] },
     });
   });
-  it("with null has that value, without one has no such field", () => {
+  it("keeps null as a value and omits the field without one", () => {
     assert.deepEqual(settle({ kind: "returned", value: null }), { ...BASE, state: "completed", value: null });
     assert.deepEqual(settle({ kind: "returned", value: undefined }), { ...BASE, state: "completed" });
   });
-  it("by the client is cancelled", () => {
+  it("returns state cancelled when the client cancels", () => {
     const error = { code: "REQUEST_CANCELLED", message: "The execution was cancelled", retry: false };
     assert.deepEqual(settle({ kind: "cancelled" }), { ...BASE, state: "cancelled", error });
   });
-  it("by a limit is failed, with its words and hint", () => {
+  it("returns state failed with the message and hint of a limit", () => {
     const error = new GloveboxError("LIMIT_TIME", "Too long (wallMs)", { hint: "Less" });
     const shown = { code: "LIMIT_TIME", message: "Too long (wallMs)", retry: false, hint: "Less" };
     assert.deepEqual(settle({ kind: "failed", error }), { ...BASE, state: "failed", error: shown });
   });
-  it("by a fault of ours shows the incident instead of the words", () => {
+  it("shows the incident instead of the message of an internal fault", () => {
     const error = new GloveboxError("SANDBOX_CRASHED", "secret words of a core dump");
     const message = "The sandbox process exited while the program was running; other executions are not affected";
     const shown = { code: "SANDBOX_CRASHED", message, retry: true, incident: "in_1" };
     assert.deepEqual(settle({ kind: "failed", error }), { ...BASE, state: "failed", error: shown });
   });
-  it("by the program's own error has its words, and its place in the author's source", () => {
+  it("returns the program's own error with its position in the author's source", () => {
     const thrown: Thrown = {
       kind: "thrown",
       name: "TypeError",
@@ -112,7 +112,7 @@ describe("an ending", () => {
   });
 });
 
-describe("what a program threw", () => {
+describe("settleResult of a thrown value", () => {
   const kinds = [
     ["thrown", "PROGRAM_THREW"],
     ["stuck", "PROGRAM_THREW"],
@@ -120,38 +120,40 @@ describe("what a program threw", () => {
     ["syntax", "PROGRAM_SYNTAX"],
   ] as const;
   for (const [kind, code] of kinds) {
-    it(`as ${kind} is ${code}`, () => assert.deepEqual(errorOf({ kind }), { code, message: "Error: m", retry: false }));
+    it(`is ${code} for a value of kind ${kind}`, () =>
+      assert.deepEqual(errorOf({ kind }), { code, message: "Error: m", retry: false }));
   }
-  it("without a name is its message, without either says so", () => {
+  it("uses the message without a name, and a default message without either", () => {
     assert.equal(errorOf({ name: "", message: "text" })?.message, "text");
     assert.equal(errorOf({ name: "", message: "" })?.message, "The program threw a value without a message");
   });
-  it("from a failed call is that failure, whatever the program says of it", () => {
+  it("is the failure of the call, whatever the program changed in it", () => {
     assert.deepEqual(errorOf({ seq: 2, name: "X", message: "forged", code: "LIMIT_TIME" }), FAILURE);
   });
-  it("with the number of a call that did not fail is its own error", () => {
+  it("is the program's own error when that call did not fail", () => {
     for (const seq of [1, 3, -1, 0.5])
       assert.deepEqual(errorOf({ seq }), { code: "PROGRAM_THREW", message: "Error: m", retry: false });
   });
   for (const code of ["EGRESS_DENIED", "LIMIT_SIZE", "TOOL_ARGUMENTS_INVALID"] as const) {
-    it(`may claim ${code}, which the guest's own side says`, () => assert.equal(errorOf({ code })?.code, code));
+    it(`accepts ${code}, which the guest side throws`, () => assert.equal(errorOf({ code })?.code, code));
   }
-  it("says in the host's own words what to do without a network", () => {
+  it("has the hint of the host for EGRESS_DENIED", () => {
     const hint = "Call a tool of an upstream instead; an operator can add the API as one";
     assert.deepEqual(errorOf({ code: "EGRESS_DENIED" })?.hint, hint);
     assert.equal(errorOf({ code: "LIMIT_SIZE" })?.hint, undefined);
   });
   for (const code of ["POLICY_DENIED", "LIMIT_TIME", "INTERNAL_BUG", "UPSTREAM_FAILED", "constructor", ""]) {
-    it(`may not claim ${JSON.stringify(code)}`, () => assert.equal(errorOf({ code })?.code, "PROGRAM_THREW"));
+    it(`does not accept the claimed code ${JSON.stringify(code)}`, () =>
+      assert.equal(errorOf({ code })?.code, "PROGRAM_THREW"));
   }
-  it("has no place when its stack names none, and the last one when it names nonsense", () => {
+  it("has no position without a stack frame, and the last position for an invalid one", () => {
     assert.equal(errorOf({ stack: "Error: m\n    at elsewhere.ts:1:1" })?.line, undefined);
     const { line, column } = errorOf({ stack: "at program.ts:9999999:9999999" }) ?? {};
     assert.deepEqual([line, column], [2, 5]);
   });
 });
 
-describe("a message", () => {
+describe("the message of an error", () => {
   const cases = [
     ["terminal escapes", "a\u001b[31mb\u001b]0;title\u0007c\u009b1md", "abcd"],
     ["bidirectional and invisible characters", "a\u202eb\u200bc\u{e0041}d", "abcd"],
@@ -167,7 +169,7 @@ describe("a message", () => {
       assert.equal(settle({ kind: "threw", thrown }, bridge).error?.message, shown);
     });
   }
-  it("is cut at 2,000 bytes, not below", () => {
+  it("is cut above 2,000 bytes, not below", () => {
     assert.equal(errorOf({ name: "", message: "x".repeat(2_000) })?.message, "x".repeat(2_000));
     assert.equal(
       errorOf({ name: "", message: "x".repeat(2_001) })?.message,
@@ -176,8 +178,8 @@ describe("a message", () => {
   });
 });
 
-describe("what never ran", () => {
-  it("because analysis refused it has the refusal and its findings", () => {
+describe("an execution that never ran", () => {
+  it("has the refusal of the analysis and its findings", () => {
     const refused = {
       ok: false,
       error: { ...FAILURE, code: "PROGRAM_FORBIDDEN" },
@@ -186,7 +188,7 @@ describe("what never ran", () => {
     const expected = { ...EMPTY, error: refused.error, findings: PROGRAM.findings, stats: NO_STATS };
     assert.deepEqual(settleRefusal(OPENED, refused, CONTEXT), expected);
   });
-  it("because something broke has the incident", () => {
+  it("has the incident when something failed", () => {
     const error = { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" };
     assert.deepEqual(settleFailure(OPENED, new Error("secret words"), CONTEXT), {
       ...EMPTY,
@@ -197,7 +199,7 @@ describe("what never ran", () => {
   });
 });
 
-describe("a known secret", () => {
+describe("a known secret in a result", () => {
   const hiding = { ...CONTEXT, hide: (text: string) => text.replaceAll("s3cret", "[secret]") };
   const usage = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 };
   const hidden = (ending: ProgramEnding, text = "a s3cret"): ExecutionResult => {
@@ -205,7 +207,7 @@ describe("a known secret", () => {
     return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage } }, hiding);
   };
 
-  it("is looked for once in every text of a result", () => {
+  it("is searched once in every string of a result", () => {
     const passed: string[] = [];
     const counting = { ...CONTEXT, hide: (text: string) => (passed.push(text), text) };
     const logs: readonly LogLine[] = [{ level: "log", text: "a line", atMs: 0 }];
@@ -218,16 +220,16 @@ describe("a known secret", () => {
     assert.deepEqual(passed.toSorted(), [...new Set(passed)].toSorted());
     assert.ok(passed.includes("a line") && passed.includes("Error: a message"));
   });
-  it("is in no value, key or line of the log, and all else is as it was", () => {
+  it("is removed from values, keys and logs, and nothing else changes", () => {
     const { value, logs } = hidden({ kind: "returned", value: { s3cret: ["of s3cret", 1, null], other: "s3" } });
     assert.deepEqual(value, { "[secret]": ["of [secret]", 1, null], other: "s3" });
     assert.deepEqual(logs, [{ level: "log", text: "a [secret]", atMs: 0 }]);
   });
-  it("is found where invisible characters stand between its letters", () => {
+  it("is found with invisible characters between its letters", () => {
     const { logs } = hidden({ kind: "cancelled" }, "s3\u200bcr\u202eet");
     assert.equal(logs[0]?.text, "[secret]");
   });
-  it("is in no message, hint or line of the source, also where the message is cut", () => {
+  it("is removed from messages, hints and source frames, also where the message is cut", () => {
     const error: PublicError = {
       code: "PROGRAM_SYNTAX",
       message: "s3cret",

@@ -1,4 +1,4 @@
-/** What every surface can ask of the product. `main.ts` builds it; a surface never builds a room itself. */
+/** The interface of the product to every surface. The composition root builds it; a surface never builds a room. */
 
 import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
@@ -34,29 +34,29 @@ export interface Gateway
     > {
   /** Absent when the operator does not let MCP clients ask people. */
   readonly clientApprovals?: ClientApprovals;
-  /** How long MCP clients are kept waiting for `execute`. */
+  /** How long `execute` keeps MCP clients waiting. */
   readonly patienceMs: number;
   search(
     principal: Principal,
     query: SearchRequest,
   ): Promise<SearchResult & { readonly servers: readonly UpstreamStatus[] }>;
-  /** TypeScript declarations of tools or whole namespaces; names that do not exist are in the answer, too. */
+  /** TypeScript declarations of tools or whole namespaces; unknown names are listed, too. */
   describe(principal: Principal, names: readonly string[], detail: DescribeDetail): Promise<Description>;
-  /** Definitions that wait for an operator. For operators' surfaces only: nothing that speaks MCP may touch it. */
+  /** Definitions that wait for an operator. For operators' surfaces only, never for MCP. */
   readonly held: HeldDefinitions;
-  /** Calls that wait for an operator; likewise. */
+  /** Approvals of calls. For operators' surfaces only, never for MCP. */
   readonly approvals: ApprovalDesk;
-  /** What a client is to see beside, or instead of, `execute`. */
+  /** Whether a client sees `execute`, the tools of upstreams, or both. */
   readonly expose: "code" | "tools" | "both";
-  /** Whether texts for MCP clients have HTML escaped, for clients that show them as they are. */
+  /** True when HTML is escaped in text for MCP clients that render it. */
   readonly escapeHtml: boolean;
   takeSnapshot(principal: Principal): Promise<CatalogSnapshot>;
-  /** The listener hears that some tool is another one. Returns the way to stop listening. */
+  /** Calls the listener when tools change. Returns a function that removes it. */
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): ReturnType<ExecutionControl["list"]>;
   health(): Health;
-  /** What Prometheus reads; absent when metrics are off. */
+  /** The metrics for Prometheus; absent when they are off. */
   readonly metrics?: () => string;
-  /** Stops first. */
+  /** Stops all executions, then closes every room. */
   close(): Promise<void>;
 }

@@ -20,8 +20,8 @@ const CONTEXT = { engine: "isolate", isolation: "process" } as const;
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
 const BY_ADA = describeError(toCancelReason("ada"));
 
-/** `beforeAdopt` happens when an execution that nobody runs is about to be taken over. */
-async function open(beforeAdopt?: (executions: Store["executions"], id: ExecutionId) => Promise<void>) {
+/** `beforeClaim` is called before an execution without a process is claimed. */
+async function open(beforeClaim?: (executions: Store["executions"], id: ExecutionId) => Promise<void>) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const withdrawn: string[] = [];
@@ -41,7 +41,7 @@ async function open(beforeAdopt?: (executions: Store["executions"], id: Executio
     journals: NO_JOURNALS,
   });
   const claim: Store["executions"]["claim"] = async (id, ownership) => {
-    await beforeAdopt?.(store.executions, id);
+    await beforeClaim?.(store.executions, id);
     return store.executions.claim(id, ownership);
   };
   const control = createControl({
@@ -73,7 +73,7 @@ async function open(beforeAdopt?: (executions: Store["executions"], id: Executio
 }
 
 describe("the history", () => {
-  it("lists executions newest first, a page and a state at a time", async () => {
+  it("lists executions newest first, by page and by state", async () => {
     const { control, start, finish } = await open();
     const [one, two, three] = [await start("alive"), await start("alive"), await start("alive")];
     await finish(two, { state: "failed", error: { code: "LIMIT_TIME", message: "too long", retry: false } });
@@ -92,7 +92,7 @@ describe("the history", () => {
     assert.deepEqual(await list({ limit: 9, state: "paused" }), []);
   });
 
-  it("shows one that ended with its result, and one that runs with its calls so far", async () => {
+  it("shows an ended execution with its result and a running one with its calls so far", async () => {
     const { control, start, finish, intend } = await open();
     const [ended, running] = [await start("alive"), await start("alive")];
     await finish(ended, { value: 7 });
@@ -117,7 +117,7 @@ describe("the history", () => {
     );
   });
 
-  it("does not find what does not exist or has no proper name", async () => {
+  it("rejects an unknown execution and an invalid id", async () => {
     const { control } = await open();
     for (const name of [idOf(7), "", "ex_1", "x".repeat(100_000)]) {
       await assert.rejects(control.show(name), { code: "REQUEST_NOT_FOUND" });
@@ -127,7 +127,7 @@ describe("the history", () => {
 });
 
 describe("cancelling", () => {
-  it("leaves word for the process that runs it, and answers when that has ended it", async () => {
+  it("requests the cancellation and waits until the running process has ended it", async () => {
     const { store, control, start, finish, actions } = await open();
     const id = await start("alive");
     const cancelled = control.cancel(id, "ada");
@@ -140,7 +140,7 @@ describe("cancelling", () => {
     assert.deepEqual(await actions(id), [`${told[0]} ${AGENT.id}`, told[1], `${told[2]} ${AGENT.id}`]);
   });
 
-  it("closes one that died with its process, with what its calls came to", async () => {
+  it("closes an execution of a dead process with the outcomes of its calls", async () => {
     const { control, start, intend, actions, withdrawn, settled } = await open();
     const id = await start("dead");
     await intend(id, 1, "write");
@@ -153,7 +153,7 @@ describe("cancelling", () => {
     assert.deepEqual([withdrawn, settled], [[id], [id]]);
   });
 
-  it("leaves one as it ended by the ledger, which its process could not store any more", async () => {
+  it("keeps the end that the ledger has when the process could not store it", async () => {
     const { store, ledger, control, start, actions, withdrawn } = await open();
     const id = await start("dead");
     const detail = { state: "completed", calls: 0, wallMs: 3, cpuMs: 2 };
@@ -165,7 +165,7 @@ describe("cancelling", () => {
     assert.equal((await store.executions.find(id))?.ending?.state, "completed");
   });
 
-  it("closes one that is paused, keeps what it did and asks nobody any more", async () => {
+  it("closes a suspended execution, keeps its result and withdraws its approvals", async () => {
     const { store, control, start, intend, withdrawn, settled } = await open();
     const id = await start("alive");
     await intend(id, 1, "write", "ask");
@@ -190,7 +190,7 @@ describe("cancelling", () => {
     assert.deepEqual([withdrawn, settled], [[id], []]);
   });
 
-  it("leaves one to whoever goes on with it in the same moment, and lets that process end it", async () => {
+  it("leaves an execution to the process that resumes it at the same moment, which then ends it", async () => {
     const { store, control, start, finish, actions } = await open(async (executions, id) => {
       await executions.claim(id, { was: "paused", from: "dead", by: "alive" });
     });
@@ -205,7 +205,7 @@ describe("cancelling", () => {
     assert.equal(closings.length, 1);
   });
 
-  it("is refused for one that has ended, and changes nothing", async () => {
+  it("refuses to cancel an execution that has ended, and changes nothing", async () => {
     const { control, start, finish, actions } = await open();
     const id = await start("alive");
     await finish(id, {});

@@ -31,7 +31,7 @@ export interface ExecutionDetails extends ExecutionLine {
   readonly approvals: readonly ApprovalHead[];
 }
 
-/** For operators only: there is no check whose execution it is. */
+/** For operators only: does not check whose execution it is. */
 export interface ExecutionHistory {
   /** Newest first. */
   list(page: Parameters<Store["executions"]["list"]>[0]): Promise<readonly ExecutionLine[]>;
@@ -80,7 +80,7 @@ async function findExecution(raw: string, { store }: HistoryDeps): Promise<Store
   const id = parseExecutionId(raw);
   const stored = id && (await store.executions.find(id));
   if (stored) return stored;
-  throw new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${JSON.stringify(raw.slice(0, 60))}`, {
+  throw new GloveboxError("REQUEST_NOT_FOUND", `The execution ${JSON.stringify(raw.slice(0, 60))} does not exist`, {
     hint: "Run `glovebox executions` to list them: ex_ and 24 hex digits",
   });
 }

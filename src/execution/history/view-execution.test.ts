@@ -1,4 +1,4 @@
-/** How an execution stands: while it runs, after it ended, after a restart, and for somebody else. */
+/** Views of an execution: while it runs, after it ended, after a restart, and by another principal. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -91,18 +91,18 @@ async function start() {
   return { ...test, done, resolve, client, signal: entry.signal };
 }
 
-describe("an execution that runs", () => {
-  it("is told with what is known, after a bounded wait", async () => {
+describe("viewExecution of a running execution", () => {
+  it("returns logs and calls so far after the wait", async () => {
     const { ask } = await start();
     assert.deepEqual(await ask(), { ...EMPTY, state: "running", logs: [LINE], calls: [RECORD] });
   });
-  it("is waited for, and its result is the same object", async () => {
+  it("waits for the result, which is the same object", async () => {
     const { ask, done, resolve } = await start();
     const asked = ask(AGENT.id, EXECUTION, 60_000);
     resolve(RESULT);
     assert.deepEqual([await asked, await done], [RESULT, RESULT]);
   });
-  it("is told to end by whoever asked for it, or by its id with the one who wants it", async () => {
+  it("sees an execution that the client or an operator cancelled", async () => {
     const byId = await start();
     assert.deepEqual([byId.signal.aborted, byId.running.isIdle()], [false, false]);
     byId.running.cancel(known(parseExecutionId(`ex_${"9".repeat(24)}`)), "ada");
@@ -116,11 +116,11 @@ describe("an execution that runs", () => {
     byClient.client.abort("enough");
     assert.equal(byClient.signal.reason, "enough");
   });
-  it("does not exist for another principal", async () => {
+  it("rejects another principal", async () => {
     const { ask } = await start();
     await assert.rejects(ask(OTHER), isNotFound);
   });
-  it("that could not be recorded fails for whoever started it, and is forgotten", async () => {
+  it("does not find an execution that could not be recorded", async () => {
     const { running, ask } = await open();
     const failed = new GloveboxError("STORE_UNAVAILABLE", "gone");
     const done = running.enter({ principal: AGENT.id }).start(EXECUTION, () => Promise.reject(failed));
@@ -129,15 +129,15 @@ describe("an execution that runs", () => {
   });
 });
 
-describe("an execution of the store", () => {
-  it("that ended has its result, for its own principal alone", async () => {
+describe("viewExecution of a stored execution", () => {
+  it("returns the stored result to its own principal only", async () => {
     const { store, ask } = await open();
     await store.executions.open(OPENING);
     await store.executions.close(EXECUTION, { endedAt: 2, state: "completed", result: JSON.stringify(RESULT) });
     assert.deepEqual(await ask(), RESULT);
     await assert.rejects(ask(OTHER), isNotFound);
   });
-  it("that was left open by a process which has ended has failed, and stays so", async () => {
+  it("closes an execution of a dead process as failed, once", async () => {
     const { store, ask } = await open();
     await store.executions.open({ ...OPENING, owner: "dead" });
     const { error, ...rest } = await ask();
@@ -146,7 +146,7 @@ describe("an execution of the store", () => {
     assert.deepEqual(await ask(), { ...rest, error });
     await assert.rejects(ask(OTHER), isNotFound);
   });
-  it("that another process began meanwhile runs, until no execution could", async () => {
+  it("shows an execution of another process as running, until the longest time is over", async () => {
     for (const [now, state] of [
       [1_100, "running"],
       [1_101, "failed"],
@@ -156,7 +156,7 @@ describe("an execution of the store", () => {
       assert.equal((await ask()).state, state);
     }
   });
-  it("that does not exist, or has no proper name, is not found", async () => {
+  it("rejects an unknown execution and an invalid id", async () => {
     const { ask } = await open();
     await assert.rejects(ask(), isNotFound);
     for (const name of ["", "ex_1", 7, undefined]) await assert.rejects(ask(AGENT.id, name), isNotFound);

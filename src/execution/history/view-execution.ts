@@ -93,7 +93,7 @@ async function isOverdue({ id, startedAt }: StoredExecution, { store, now, longe
 }
 
 function notFound(id?: ExecutionId): GloveboxError {
-  const message = id ? `There is no execution ${id}` : "There is no execution with this id";
+  const message = id ? `The execution ${id} does not exist` : "The id of the execution is invalid";
   return new GloveboxError("REQUEST_NOT_FOUND", message, {
     hint: "Use the id in the result of execute: ex_ and 24 hex digits",
   });

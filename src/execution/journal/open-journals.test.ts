@@ -36,7 +36,7 @@ async function open(changes: Partial<JournalsOptions> = {}) {
 }
 
 describe("a journal", () => {
-  it("is read back as it was noted, however often it was written meanwhile", async () => {
+  it("reads a journal back in the order of its notes, however often it was written", async () => {
     const { store, journals } = await open();
     const journal = journals.begin(EXECUTION);
     journal.note({ kind: "asked", ...ASKED });
@@ -63,7 +63,7 @@ describe("a journal", () => {
     await store.close();
   });
 
-  it("is written on where another process left it", async () => {
+  it("continues a journal that another process left", async () => {
     const { store, journals } = await open();
     const first = journals.begin(EXECUTION);
     first.note({ kind: "asked", ...ASKED });
@@ -74,12 +74,12 @@ describe("a journal", () => {
     await again?.journal.flush();
     assert.equal((await journals.read(EXECUTION))?.deliveries.length, 2);
     first.note(given(3));
-    await assert.rejects(first.flush(), { code: "REQUEST_CONFLICT" }, "two cannot go on with one execution");
+    await assert.rejects(first.flush(), { code: "REQUEST_CONFLICT" }, "two processes cannot continue one journal");
     assert.equal((await journals.read(EXECUTION))?.deliveries.length, 2);
     await store.close();
   });
 
-  it("does not open when a piece was moved, and is nothing when there is none", async () => {
+  it("refuses a journal with a moved piece, and finds none where nothing was written", async () => {
     const { store, journals } = await open();
     const journal = journals.begin(EXECUTION);
     journal.note({ kind: "asked", ...ASKED });
@@ -93,7 +93,7 @@ describe("a journal", () => {
     await store.close();
   });
 
-  it("is whole up to its limit and broken beyond it, also for whoever reads it", async () => {
+  it("keeps a journal complete up to its size limit and marks it as incomplete above it", async () => {
     const size = JSON.stringify({ kind: "asked", ...ASKED }).length + JSON.stringify(given(1)).length;
     for (const [executionBytes, isWhole] of [
       [size - 1, false],
@@ -110,7 +110,7 @@ describe("a journal", () => {
     }
   });
 
-  it("tells whoever needs it on disk that it was lost", async () => {
+  it("rejects every flush after a write was lost", async () => {
     const { store, journals } = await open();
     const journal = journals.begin(EXECUTION);
     await store.close();

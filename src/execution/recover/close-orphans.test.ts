@@ -28,7 +28,7 @@ const CASES = [
 ] as const;
 
 for (const { name, owner, hasRow, hasEnding, isClosed } of CASES) {
-  test(`an execution that ${name} is ${isClosed ? "closed" : "left alone"}`, async () => {
+  test(`closeOrphans ${isClosed ? "closes" : "leaves"} an execution that ${name}`, async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     await using ledger = await openLedger({ store, now: () => 7 });
     const execution = create(1, owner);

@@ -26,7 +26,7 @@ const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString
 const hasEnded = (owner: string): boolean => owner === "dead";
 const unreached = (): never => assert.fail("no execution is opened");
 
-/** What can be kept of programs is kept when `isKept`; whatever goes on is noted and does nothing. */
+/** Executions have a complete journal when `isKept`. Resuming only records the request. */
 async function open(isKept: boolean) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 7 });
@@ -113,10 +113,10 @@ const ENDS: readonly (readonly [string, Ended, string])[] = [
   ["was cancelled", { state: "cancelled", error: CANCELLED, stats: STATS }, "REQUEST_CANCELLED"],
 ];
 
-describe("an execution that has an end in the ledger", () => {
+describe("an execution that the ledger has closed", () => {
   for (const [how, ended, code] of ENDS)
     for (const isKept of [true, false])
-      it(`${how}, and has the same one in the store after a start, ${isKept ? "with" : "without"} a journal`, async () => {
+      it(`that ${how} is closed in the store at the next start, ${isKept ? "with" : "without"} a journal`, async () => {
         const opened = await open(isKept);
         const { store, begin, start, closings, resumed, withdrawn } = opened;
         const execution = await begin(1);
@@ -135,7 +135,7 @@ describe("an execution that has an end in the ledger", () => {
         assert.deepEqual(withdrawn, [execution.id]);
       });
 
-  it("keeps its own result when the store has that too", async () => {
+  it("keeps its stored result when the store has closed it, too", async () => {
     const opened = await open(true);
     const execution = await opened.begin(1);
     const result = await end(opened, execution, { value: 7 }, false);
@@ -145,7 +145,7 @@ describe("an execution that has an end in the ledger", () => {
     assert.deepEqual([(await opened.closings(execution.id)).length, opened.resumed], [1, []]);
   });
 
-  it("is given it by whoever asks for it, too, and by one of two at the same time", async () => {
+  it("is closed once when two processes recover it at the same time", async () => {
     const opened = await open(true);
     const execution = await opened.begin(1);
     await end(opened, execution, { value: 7 }, true);
@@ -158,8 +158,8 @@ describe("an execution that has an end in the ledger", () => {
   });
 });
 
-describe("executions that have no end", () => {
-  it("end at a start when nothing is kept of them, after one walk over the ledger", async () => {
+describe("recoverAll", () => {
+  it("closes executions without a journal after one search of the ledger", async () => {
     const { store, begin, start, closings, resumed, settled, count } = await open(false);
     const left = [await begin(1), await begin(2), await begin(3)];
     await start();
@@ -176,7 +176,7 @@ describe("executions that have no end", () => {
     }
   });
 
-  it("are opened in the ledger before they end there, when their process died between the store and the ledger", async () => {
+  it("records a missing opening before it closes an execution", async () => {
     const { store, start } = await open(false);
     const lost = { id: idOf(1), principal: AGENT.id, source: digestOf("1"), startedAt: 1, owner: "dead" };
     await store.executions.open({ ...lost, sourceText: "1" });
@@ -189,7 +189,7 @@ describe("executions that have no end", () => {
     );
   });
 
-  it("go on at a start when they can, with what that walk has found", async () => {
+  it("resumes executions with a complete journal, with the trails of one search", async () => {
     const { begin, start, closings, resumed, settled, count } = await open(true);
     const left = [await begin(1), await begin(2)];
     await start();
@@ -201,7 +201,7 @@ describe("executions that have no end", () => {
     for (const { id } of left) assert.deepEqual(await closings(id), []);
   });
 
-  it("end when they are overdue, and keep what they reserved while nobody knows that their process died", async () => {
+  it("closes an overdue execution and keeps the quota of a process that may still run", async () => {
     const { store, begin, deps, settled } = await open(false);
     const { id } = await begin(1);
     await store.executions.claim(id, { was: "open", from: "dead", by: "elsewhere" });
@@ -209,7 +209,7 @@ describe("executions that have no end", () => {
     assert.deepEqual([ended?.state, settled], ["failed", []]);
   });
 
-  it("cost no walk when there are none of dead processes", async () => {
+  it("does not search the ledger when no process died", async () => {
     const { store, start, count } = await open(false);
     const alive = { id: idOf(1), principal: AGENT.id, source: digestOf("1"), startedAt: 1, owner: "alive" };
     await store.executions.open({ ...alive, sourceText: "1" });

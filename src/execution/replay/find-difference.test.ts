@@ -19,31 +19,31 @@ function resultOf(changes: Partial<ExecutionResult>): ExecutionResult {
 const compare = (first: Partial<ExecutionResult>, again: Partial<ExecutionResult>): string | undefined =>
   findDifference(resultOf(first), resultOf(again));
 
-test("the same is no difference, and times are not compared", () => {
+test("findDifference ignores times", () => {
   const first = { value: { a: 1 }, calls: [CALL], logs: [{ level: "log", text: "x", atMs: 1 }] } as const;
   const again = { value: { a: 1 }, calls: [{ ...CALL, ms: 9 }], logs: [{ level: "log", text: "x", atMs: 9 }] } as const;
   assert.equal(compare(first, again), undefined);
 });
 
-test("bytes of a value count, down to the order of names", () => {
+test("findDifference compares values byte by byte, with the order of keys", () => {
   const said = compare({ value: { a: 1, b: 2 } }, { value: { b: 2, a: 1 } });
   assert.equal(said, 'The value was {"a":1,"b":2} and is {"b":2,"a":1}');
 });
 
-test("a call that is missing, or ended otherwise, is a difference", () => {
+test("findDifference reports a call that is missing or has another outcome", () => {
   assert.equal(compare({ calls: [CALL] }, {}), 'The list of calls was ["1 files.read ok"] and is []');
   const again = { calls: [{ ...CALL, outcome: "unknown" }] } as const;
   assert.match(compare({ calls: [CALL] }, again) ?? "", /and is \["1 files.read unknown"\]$/);
 });
 
-test("one that waits for a person is compared as a whole, one that was cut off as far as it came", () => {
+test("findDifference compares a suspended execution whole and a cancelled one as far as it got", () => {
   assert.equal(compare({ state: "paused", calls: [CALL] }, { state: "paused", calls: [CALL] }), undefined);
   assert.equal(compare({ state: "paused" }, {}), 'The state was "paused" and is "completed"');
   const error: PublicError = { code: "LIMIT_TIME", message: "too long", retry: false };
   assert.equal(compare({ state: "failed", error }, { state: "paused", calls: [CALL] }), undefined);
 });
 
-test("the column of an error counts on the same engine, and between two its line and words do", () => {
+test("findDifference compares the column of an error on one engine, and line and message across engines", () => {
   const first = { state: "failed", error: THROWN } as const;
   const moved = { state: "failed", error: { ...THROWN, column: 9, frame: " ^" } } as const;
   assert.match(compare(first, moved) ?? "", /^The error was /);

@@ -1,10 +1,10 @@
-/** Compares how an execution came out the first time and again, byte by byte where bytes count. */
+/** Compares the results of an execution and its replay. */
 
 import type { CallRecord, ErrorCode, ExecutionResult, Json, LogLine, PublicError } from "../../domain/index.ts";
 
 const SHOWN_CHARS = 200;
 
-/** Somebody or something outside of the program ended it; where exactly, a recording does not tell. */
+/** Errors that ended the program from outside, at a point that the recording does not contain. */
 const FROM_OUTSIDE: readonly ErrorCode[] = [
   "INTERNAL_BUG",
   "LIMIT_BUSY",
@@ -35,7 +35,7 @@ export function findDifference(first: ExecutionResult, again: ExecutionResult): 
   );
 }
 
-/** Whether somebody or something ended it before its program had come to an end. */
+/** True when the program was ended from outside before its own end. */
 export function isCutOff({ error }: ExecutionResult): boolean {
   return error !== undefined && FROM_OUTSIDE.includes(error.code);
 }

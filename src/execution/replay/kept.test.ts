@@ -60,8 +60,8 @@ async function open(executionBytes = 1_000_000) {
   return { rooms: { store, journals }, journal, end, wait: (until: number) => void (now = until) };
 }
 
-describe("a past execution", () => {
-  it("is found with what it was given and how it ended", async () => {
+describe("findKept", () => {
+  it("finds an execution with its deliveries and its result", async () => {
     const { rooms, journal, end } = await open();
     journal.note(BEGAN);
     journal.note({ kind: "given", delivery: DELIVERY });
@@ -73,13 +73,13 @@ describe("a past execution", () => {
     assert.deepEqual([execution.id, result, isMasked], [EXECUTION, RESULT, false]);
     assert.deepEqual(recording.deliveries[0]?.delivery, DELIVERY);
   });
-  it("does not exist under another name", async () => {
+  it("rejects an unknown execution", async () => {
     const { store, journals } = (await open()).rooms;
     const none = { store: { executions: { find: async () => undefined } }, journals };
-    await assert.rejects(findKept(EXECUTION, none), /There is no execution ex_/);
+    await assert.rejects(findKept(EXECUTION, none), /The execution ex_[0-9]+ does not exist/);
     await store.close();
   });
-  it("is gone once its journal was kept long enough, and not before", async () => {
+  it("rejects an execution whose journal was dropped, and finds it before", async () => {
     const { rooms, journal, end, wait } = await open();
     journal.note(BEGAN);
     await journal.flush();
@@ -91,29 +91,29 @@ describe("a past execution", () => {
     assert.equal(await rooms.journals.drop(), 1);
     await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /is no longer kept$/ });
   });
-  it("cannot be shown when it was too large", async () => {
+  it("rejects an execution whose journal was too large", async () => {
     const { rooms, journal } = await open(10);
     journal.note(BEGAN);
     journal.note({ kind: "given", delivery: DELIVERY });
     await journal.flush();
     await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /was too large/ });
   });
-  it("cannot be shown when its program never began", async () => {
+  it("rejects an execution without a started program", async () => {
     const { rooms, journal } = await open();
     await journal.flush();
     await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_INVALID", message: /did not start a program/ });
   });
 });
 
-describe("two ways of one execution", () => {
+describe("findDifference", () => {
   const error = { code: "PROGRAM_THREW", message: "a", retry: false } as const;
-  it("are the same whatever the times, the incident and the handle are", () => {
+  it("ignores times, incidents and handles", () => {
     const logs = [{ level: "log", text: "a", atMs: 99 }] as const;
     assert.equal(findDifference(RESULT, { ...RESULT, logs, stats: { ...RESULT.stats, wallMs: 9 } }), undefined);
     const failed = { ...RESULT, state: "failed", error: { ...error, incident: "in_1" } } as const;
     assert.equal(findDifference(failed, { ...failed, error: { ...error, incident: "in_2" } }), undefined);
   });
-  it("differ by value, state, error, log and size, and it is said where", () => {
+  it("names a difference in value, state, error, log or size", () => {
     const differ = (change: Partial<ExecutionResult>): string => findDifference(RESULT, { ...RESULT, ...change }) ?? "";
     assert.equal(differ({ value: "1" }), 'The value was 1 and is "1"');
     assert.equal(differ({ logs: [] }), 'Line 1 of the log was "log: a" and is absent');
@@ -125,7 +125,7 @@ describe("two ways of one execution", () => {
     );
     assert.equal(differ({ value: "x".repeat(300) })?.length, 'The value was 1 and is "'.length + 200);
   });
-  it("are the same as far as the first went when somebody outside ended that", () => {
+  it("compares a cancelled execution only as far as it got", () => {
     for (const code of ["REQUEST_CANCELLED", "LIMIT_TIME", "SANDBOX_CRASHED"] as const) {
       const first = { ...RESULT, state: "failed", error: { ...error, code } } as const;
       const more = { ...RESULT, logs: [...RESULT.logs, { level: "log", text: "b", atMs: 1 }] } as const;

@@ -28,8 +28,8 @@ export interface KeptDeps {
 export async function findKept(id: ExecutionId, { store, journals }: KeptDeps): Promise<KeptExecution> {
   const stored = await store.executions.find(id);
   if (!stored) {
-    throw new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${id}`, {
-      hint: "Take the id from the result, or from `glovebox executions`",
+    throw new GloveboxError("REQUEST_NOT_FOUND", `The execution ${id} does not exist`, {
+      hint: "Use the id in a result, or run `glovebox executions`",
     });
   }
   const recording = await journals.read(id);

@@ -25,28 +25,28 @@ describe("an export", () => {
   after(() => opened.sandbox.close());
   const copy = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
-  it("can be shown again after a journey as text", async () => {
+  it("an export can be replayed after it was written and parsed", async () => {
     const back = parseRecordingFile(copy(toRecordingFile(kept, FACTS)));
     assert.deepEqual(back, copy(kept));
     assert.equal((await replay(back, { signal }, opened.rooms)).difference, undefined);
   });
-  it("says what it is, who made it and on which engine", () => {
+  it("an export has its kind, its version and its engine", () => {
     const { kind, format, version, engine, masked } = toRecordingFile(kept, FACTS);
     assert.deepEqual([kind, format, version, engine, masked], ["glovebox.recording", 1, "1.2.3", "isolate", false]);
   });
-  it("does not name the session", () => {
+  it("an export does not contain the session", () => {
     const { recording } = kept;
     const principal = { ...recording.request.principal, session: "s-1" };
     const named = { ...kept, recording: { ...recording, request: { ...recording.request, principal } } };
     assert.doesNotMatch(JSON.stringify(toRecordingFile(named, FACTS)), /s-1|session/);
   });
-  it("has secrets taken out, and says so", () => {
+  it("an export is masked and marked as masked", () => {
     const hide = (text: string): string => text.replaceAll("files.read", "[hidden]");
     const file = toRecordingFile(kept, { version: "1", hide });
     assert.doesNotMatch(JSON.stringify(file), /files\.read/);
     assert.equal(parseRecordingFile(copy(file)).isMasked, true);
   });
-  it("is refused when any of its parts was changed, and taken as it is", () => {
+  it("an export is refused when any part was changed, and accepted unchanged", () => {
     const file = copy(toRecordingFile(kept, FACTS));
     assert.ok(parseRecordingFile(file));
     for (const key of Object.keys(file)) {
@@ -55,18 +55,21 @@ describe("an export", () => {
     }
     assert.throws(() => parseRecordingFile({ ...file, more: 1 }), /was changed after it was written/);
   });
-  it("is refused when it is not whole, also with a digest that fits", () => {
+  it("an incomplete export is refused, also with a valid digest", () => {
     const { digest: _, ...body } = copy(toRecordingFile(kept, FACTS));
     const signed = (changed: JsonObject): JsonObject => ({ ...changed, digest: digestOf(changed) });
     assert.ok(parseRecordingFile(signed(body)));
     for (const key of ["execution", "request", "begun", "given", "masked"]) {
       const { [key]: _gone, ...rest } = body;
-      assert.throws(() => parseRecordingFile(signed(rest)), /It is not whole/, key);
+      assert.throws(() => parseRecordingFile(signed(rest)), /The export is incomplete/, key);
     }
     const given = [{ delivery: { kind: "reply", id: "1", atMs: 0, text: "" } }];
-    assert.throws(() => parseRecordingFile(signed({ ...body, given })), /It is not whole: given\.0\.delivery\.id/);
+    assert.throws(
+      () => parseRecordingFile(signed({ ...body, given })),
+      /The export is incomplete: given\.0\.delivery\.id/,
+    );
   });
-  it("is refused when it is something else", () => {
+  it("anything but an export is refused", () => {
     const deep = JSON.parse(`${"[".repeat(1_500)}${"]".repeat(1_500)}`) as Json;
     const file = toRecordingFile(kept, FACTS);
     for (const raw of [undefined, null, 5, "x", [], {}, { kind: "other" }, { ...file, given: deep }])

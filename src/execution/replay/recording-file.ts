@@ -1,6 +1,6 @@
 /**
- * A past execution as one document, to be shown again on another machine: the request, the program, where chance and
- * time began, everything that it was given, and how it ended. Its digest tells damage; it is no signature.
+ * A past execution as one document, for a replay on another machine: the request, the program, its seed and clock, every
+ * delivery and the result. Its digest detects damage; it is not a signature.
  */
 
 import { z } from "zod";
@@ -14,17 +14,17 @@ import type { KeptExecution } from "./kept.ts";
 
 export const RECORDING_KIND = "glovebox.recording";
 const FORMAT = 1;
-/** More than an input, a result or a program's calls may have, and what stands around them. */
+/** Deeper than any input, result or call with its surroundings. */
 const DEEPEST = 1_000;
 
 export interface RecordingFacts {
-  /** Of this product. */
+  /** The version of Glovebox. */
   readonly version: string;
-  /** Takes known secrets out of a text. */
+  /** Removes known secrets from a string. */
   readonly hide: (text: string) => string;
 }
 
-/** Secrets are taken out first; where that changed something, `masked` says so. */
+/** Removes secrets first; `masked` is true when that changed something. */
 export function toRecordingFile(kept: KeptExecution, { version, hide }: RecordingFacts): JsonObject {
   const { execution, recording, result } = kept;
   const { request, started: begun, deliveries: given } = recording;
@@ -54,17 +54,17 @@ const RECORDING = z.object({
     .optional(),
 });
 
-/** Throws `REQUEST_INVALID` for what is no such document, was made by a newer version, or does not fit its digest. */
+/** Throws `REQUEST_INVALID` for another document, one of a newer version, or one whose digest does not match. */
 export function parseRecordingFile(raw: unknown): KeptExecution {
-  if (!isJsonObject(raw) || raw["kind"] !== RECORDING_KIND) throw invalid("It is no export of an execution");
+  if (!isJsonObject(raw) || raw["kind"] !== RECORDING_KIND) throw invalid("This is not an export of an execution");
   if (raw["format"] !== FORMAT)
-    throw invalid(`Its format is ${JSON.stringify(raw["format"])}, and this version knows ${FORMAT}`);
-  if (depthOf(raw, DEEPEST) > DEEPEST) throw invalid(`It nests deeper than ${DEEPEST} levels`);
+    throw invalid(`The export has format ${JSON.stringify(raw["format"])}; this version reads ${FORMAT}`);
+  if (depthOf(raw, DEEPEST) > DEEPEST) throw invalid(`The export nests deeper than ${DEEPEST} levels`);
   const { digest, ...body } = raw;
   if (digest !== digestOf(body))
-    throw invalid("It was changed after it was written: its digest is that of another text");
+    throw invalid("The export was changed after it was written: its digest does not match");
   const parsed = RECORDING.safeParse(body);
-  if (!parsed.success) throw invalid(`It is not whole: ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
+  if (!parsed.success) throw invalid(`The export is incomplete: ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
   const { execution, request, begun, given, result } = body;
   return {
     execution,
@@ -76,6 +76,6 @@ export function parseRecordingFile(raw: unknown): KeptExecution {
 
 function invalid(message: string): GloveboxError {
   return new GloveboxError("REQUEST_INVALID", message, {
-    hint: "Give it a file that `glovebox executions export` has written",
+    hint: "Use a file that `glovebox executions export` has written",
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Runs other code against the answers of a past execution: each call gets the answer that the same call had then. So a
+ * Runs other code against the replies of a past execution: each call gets the reply that the same call had then. So a
  * program can be repaired, and a skill tested, with real data and without any upstream.
  */
 
@@ -14,17 +14,17 @@ import { settleRefusal } from "../settle.ts";
 import type { KeptExecution } from "./kept.ts";
 import { replay, runAgain } from "./replay.ts";
 import type { ReplayResult, ReplayDeps } from "./replay.ts";
-import { parseFailure, traceReplay } from "./trace-replay.ts";
+import { traceReplay, parseFailure } from "./trace-replay.ts";
 import type { ReplayTrace } from "./trace-replay.ts";
 
 export interface ReplayChangedDeps extends ReplayDeps {
-  /** Without types: a recording has the names of tools and not their schemas. */
+  /** Without types: a recording has the names of tools, not their schemas. */
   analyze(source: string, namespaces: readonly Namespace[], limits: Limits): AnalysisResult;
 }
 
 const SHOWN_CHARS = 200;
 
-/** The recording is shown as it is first, because only that tells with which arguments each answer was asked for. */
+/** Replays the recording first, because only that yields the arguments of each call. */
 export async function replayChanged(
   kept: KeptExecution,
   { code, signal }: { readonly code: string; readonly signal: AbortSignal },
@@ -37,7 +37,7 @@ export async function replayChanged(
   const analyzed = deps.analyze(code, started.namespaces, request.limits);
   if (!analyzed.ok) return { result: settleRefusal(kept.execution, analyzed, deps) };
   const clock = createClock(started.start.atMs);
-  const trace = traceReplay(undefined, started); // how the recorded program ended says nothing about another one
+  const trace = traceReplay(undefined, started); // the result of the recorded program does not concern another one
   const host = createHost(request.limits, { answers: groupAnswers(deliveries, requests), trace, clock });
   const tape: Tape = {
     start: started.start,
@@ -52,7 +52,7 @@ export async function replayChanged(
 
 type Answers = Map<string, JournaledDelivery[]>;
 
-/** In the order in which they were delivered. Arguments are compared as values: the order of their names does not count. */
+/** In the order of delivery. Arguments are compared as values, without regard to the order of keys. */
 function groupAnswers(deliveries: readonly JournaledDelivery[], requests: ReadonlyMap<number, string>): Answers {
   const answers: Answers = new Map();
   for (const one of deliveries) {
@@ -70,7 +70,7 @@ function keyOf(text: string): string {
   return `${text.slice(0, cut)}\n${args === "" ? "" : canonicalJson(parseArguments(args))}`;
 }
 
-/** The guest wrote it with its own JSON. */
+/** The guest side serialized it. */
 function parseArguments(text: string): Json {
   const value: Json = JSON.parse(text);
   return value;
@@ -78,11 +78,11 @@ function parseArguments(text: string): Json {
 
 interface Clock {
   readonly now: () => number;
-  /** What was delivered at that time is delivered now. */
+  /** Sets the clock to the time of a recorded delivery. */
   reach(atMs: number): void;
 }
 
-/** Shows the times of the recording, and goes on from the last of them. */
+/** Shows the times of the recording and continues from the last one. */
 function createClock(startMs: number): Clock {
   let base = startMs;
   let since = performance.now();
@@ -122,7 +122,7 @@ function unknown(seq: number, text: string): GloveboxError {
   const cut = text.indexOf("\n");
   const args = text.slice(cut + 1);
   const shown = args.length > SHOWN_CHARS ? `${args.slice(0, SHOWN_CHARS).toWellFormed()}…` : args;
-  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq}, ${text.slice(0, cut)}(${shown}), has no recording`, {
-    hint: "Each recorded answer is given once, to the same tool with the same arguments; record a run that makes this call",
+  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq}, ${text.slice(0, cut)}(${shown}), is not in the recording`, {
+    hint: "Each recorded reply is used once, for the same tool and arguments; record a run that makes this call",
   });
 }

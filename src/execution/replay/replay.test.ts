@@ -37,7 +37,7 @@ const answer: Answer = async (tool, args, seq): Promise<Reply> => {
 };
 
 for (const engine of ENGINES) {
-  describe(`an execution on ${engine}, shown again`, () => {
+  describe(`a replay on ${engine}`, () => {
     let opened: Awaited<ReturnType<typeof openRecorder>>;
     before(async () => {
       opened = await openRecorder(engine);
@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
     const show = (kept: KeptExecution, until?: number) =>
       replay(kept, { signal, ...(until !== undefined && { until }) }, opened.rooms);
 
-    it("has the same value, logs and calls, with chance, time and answers out of order", async () => {
+    it("has the same value, logs and calls, with the same random numbers, times and order of replies", async () => {
       const kept = await opened.record(BUSY, { answer });
       assert.equal(kept.result?.state, "completed", kept.result?.error?.message);
       const { result, difference } = await show(kept);
@@ -54,7 +54,7 @@ for (const engine of ENGINES) {
       assert.equal(JSON.stringify(result.value), JSON.stringify(kept.result.value));
       assert.deepEqual(result.calls, kept.result.calls);
     });
-    it("throws the same error, the program's own and a tool's", async () => {
+    it("throws the same error, both the program's own and a tool's", async () => {
       for (const javascript of [
         "await files.read({});\nthrow new TypeError('no')",
         "await files.read({ fail: true })",
@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([difference, result.error], [undefined, kept.result?.error]);
       }
     });
-    it("stops after the answer to a call when it is asked to, with what was done until then", async () => {
+    it("stops after the reply to the call that `until` names", async () => {
       const javascript = `for (const n of [1, 2, 3]) { await files.read({ n }); console.log("read", n); }`;
       const kept = await opened.record(javascript);
       const { result, difference } = await show(kept, 2);
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       );
       await assert.rejects(show(kept, 4), { code: "REQUEST_INVALID" });
     });
-    it("goes as far as it went when it was cancelled", async () => {
+    it("replays a cancelled execution as far as it got", async () => {
       const abort = new AbortController();
       const until: Answer = (tool, args, seq) => {
         if (seq === 1) return answer(tool, args, seq);
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
       const { result, difference } = await show(kept);
       assert.deepEqual([difference, result.state, result.logs.map(({ text }) => text)], [undefined, "paused", ["one"]]);
     });
-    it("is told apart from another program, by its calls, its end and its log", async () => {
+    it("reports a difference in calls, result or log", async () => {
       const kept = await opened.record(`const { args } = await files.read({ a: 1 }); console.log("x"); return args;`);
       const changed = async (from: string, to: string) => {
         const { started } = kept.recording;
@@ -103,35 +103,32 @@ for (const engine of ENGINES) {
         return (await show({ ...kept, recording: { ...kept.recording, started: { ...started, program } } })).difference;
       };
       assert.equal(await changed("a: 1", "a: 1"), undefined);
-      assert.equal(await changed("a: 1", "a: 2"), "Call 1 is files.read with other arguments than the first time");
-      assert.equal(
-        await changed("files.read", "files.write"),
-        "Call 1 is files.write, the first time it was files.read",
-      );
+      assert.equal(await changed("a: 1", "a: 2"), "Call 1 is files.read with other arguments than before");
+      assert.equal(await changed("files.read", "files.write"), "Call 1 is files.write, but it was files.read before");
       assert.equal(await changed('"x"', '"y"'), 'Line 1 of the log was "log: x" and is "log: y"');
       assert.equal(await changed("return args", "return 1"), 'The value was {"a":1} and is 1');
       assert.match((await changed("await files.read", "files.read")) ?? "", /ended before it took all|has no|absent/);
     });
-    it("runs other code against the same answers, each given once", async () => {
+    it("runs other code against the recorded replies, each delivered once", async () => {
       const kept = await opened.record(`await files.read({ a: 1, b: 2 }); await github.listIssues({}); return 1;`);
       const run = (code: string) => replayChanged(kept, { code, signal }, opened.rooms);
       const { result } = await run(`const { args } = await files.read({ b: 2, a: 1 }); return Object.keys(args);`);
       assert.deepEqual([result.state, result.value], ["completed", ["a", "b"]]);
       const unknown = await run(`await github.listIssues({}); await github.listIssues({}); return 2;`);
       assert.deepEqual(unknown.result.error?.code, "REPLAY_DIVERGED");
-      assert.equal(unknown.result.error.message, "Call 2, github.listIssues({}), has no recording");
+      assert.equal(unknown.result.error.message, "Call 2, github.listIssues({}), is not in the recording");
     });
   });
 }
 
-describe("a recording", () => {
+describe("a replay of a recording", () => {
   let opened: Awaited<ReturnType<typeof openRecorder>>;
   before(async () => {
     opened = await openRecorder("isolate");
   });
   after(() => opened.sandbox.close());
 
-  it("ends with too many calls as it did, one below and at the limit it does not", async () => {
+  it("ends with LIMIT_CALLS above the limit of calls, not below or at it", async () => {
     for (const [calls, state] of [
       [1, "completed"],
       [2, "completed"],
@@ -146,7 +143,7 @@ describe("a recording", () => {
       assert.deepEqual(result.calls, kept.result.calls);
     }
   });
-  it("is refused its large result as it was, or has it where there was room", async () => {
+  it("repeats whether a large result was kept or refused", async () => {
     const kept = await opened.record('return "x".repeat(2_000)', { limits: { outputBytes: 1_000 } });
     const error = { code: "LIMIT_SIZE", message: "no room", retry: false, hint: "Return less" } as const;
     assert.ok(kept.result);
@@ -157,7 +154,7 @@ describe("a recording", () => {
     const other = (await replay(kept, { signal }, opened.rooms)).result;
     assert.deepEqual([other.state, other.truncated?.bytes], ["completed", 2_002]);
   });
-  it("begins with what its session had read before", async () => {
+  it("starts with the labels of its session", async () => {
     const kept = await opened.record("return 1");
     const tool = parseToolAddress("mail.search");
     assert.ok(tool);
@@ -167,7 +164,7 @@ describe("a recording", () => {
     assert.deepEqual((await replay(labeled, { signal }, opened.rooms)).result.labels, labels);
     assert.equal((await replay(kept, { signal }, opened.rooms)).result.labels, undefined);
   });
-  it("of which secrets were taken out is compared by its tools only", async () => {
+  it("compares only the tools of calls when it is masked", async () => {
     const kept = await opened.record(
       `const { args } = await files.read({ a: 1 }); return (await files.read({ args })).tool;`,
     );

@@ -1,6 +1,6 @@
 /**
- * Shows a past execution again: the same program in a fresh isolate is given what it was given then, in the same order
- * and at the same times. Nothing else is reachable: no upstream, no network, no person.
+ * Replays a past execution: the same program receives the recorded deliveries in a new isolate, in the same order and at
+ * the same times. It cannot reach an upstream, the network or a person.
  */
 
 import { digestOf } from "../../text/index.ts";
@@ -21,7 +21,7 @@ import { traceReplay } from "./trace-replay.ts";
 import type { ReplayTrace } from "./trace-replay.ts";
 
 const MAX_SHAPE_CHARS = 2_000;
-/** Leads nowhere: nothing is kept of what is shown again. */
+/** A handle without a result: a replay stores nothing. */
 const NO_HANDLE = parseHandle("rs_".padEnd(27, "0"));
 
 export interface ReplayDeps extends SettleDeps {
@@ -29,16 +29,16 @@ export interface ReplayDeps extends SettleDeps {
 }
 
 export interface RecordedReplayOptions {
-  /** The number of the call after whose answer it stops. */
+  /** Stops after the reply to this call. */
   readonly until?: number;
   readonly signal: AbortSignal;
-  /** Hears each call as the program wrote it: its address, a newline and its arguments. */
+  /** Called with each call as the program wrote it: its address, a newline and its arguments. */
   readonly onRequest?: (seq: number, text: string) => void;
 }
 
 export interface ReplayResult {
   readonly result: ExecutionResult;
-  /** How it differs from the first time; left out when it does not, or when there is nothing to compare with. */
+  /** How it differs from the recorded result; absent without a difference or a recorded result. */
   readonly difference?: string;
 }
 
@@ -58,14 +58,14 @@ export async function replay(
   return { result, ...(difference !== undefined && { difference }) };
 }
 
-/** What one showing has of its own. */
+/** What is specific to one replay. */
 export interface ReplayRun extends Pick<SandboxJob, "host" | "signal"> {
   readonly tape: Tape;
-  /** Left out, it is the program that was recorded. */
+  /** Default: the recorded program. */
   readonly program?: Program;
 }
 
-/** Runs it, and settles what came of it as ever. Nothing is kept. */
+/** Runs the program and settles its result. Stores nothing. */
 export async function runAgain(
   { execution, recording }: KeptExecution,
   { tape, host, signal, program = toProgram(recording) }: ReplayRun,
@@ -89,12 +89,12 @@ export async function runAgain(
   return keepLarge(settled, limits, async (value) => describeLarge(value, trace));
 }
 
-/** It began, so there is one. */
+/** The program started, so there is one. */
 function toProgram(recording: StartedRecording): Program {
   return programOf(recording) ?? recording.started.program;
 }
 
-/** As results are described when they are kept, under the handle that it had; or refused as it was. */
+/** Describes a large result under its recorded handle, or repeats the recorded refusal. */
 function describeLarge(
   value: Json,
   { handle = NO_HANDLE, noRoom }: ReplayTrace,
@@ -113,8 +113,8 @@ function takeUntil(deliveries: readonly JournaledDelivery[], until: number | und
   const at = deliveries.findIndex(({ call }) => call?.record.seq === until);
   if (at >= 0) return deliveries.slice(0, at + 1);
   const answered = deliveries.flatMap(({ call }) => (call ? [call.record.seq] : [])).toSorted((a, b) => a - b);
-  throw new GloveboxError("REQUEST_INVALID", `The recording has no answer to call ${until}`, {
-    hint: answered.length === 0 ? "It has none at all" : `It has answers to ${answered.slice(0, 20).join(", ")}`,
+  throw new GloveboxError("REQUEST_INVALID", `The recording has no reply to call ${until}`, {
+    hint: answered.length === 0 ? "It has no replies" : `It has replies to ${answered.slice(0, 20).join(", ")}`,
   });
 }
 
@@ -142,7 +142,7 @@ function createTape(
   };
 }
 
-/** A call without an answer in the recording never had one; only one too many ends the program. */
+/** A call without a reply in the recording never had one; only one above the limit ends the program. */
 function endedHost({ recording }: KeptExecution, trace: ReplayTrace): GuestHost {
   const { limits } = recording.request;
   return {
@@ -155,16 +155,15 @@ function endedHost({ recording }: KeptExecution, trace: ReplayTrace): GuestHost 
 }
 
 function diverged(seq: number, tool: string, was: string | undefined): GloveboxError {
-  const what =
-    tool === was ? `${tool} with other arguments than the first time` : `${tool}, the first time it was ${was}`;
+  const what = tool === was ? `${tool} with other arguments than before` : `${tool}, but it was ${was} before`;
   return new GloveboxError("REPLAY_DIVERGED", `Call ${seq} is ${what}`, {
-    hint: "The recording belongs to another program, engine or version of Glovebox",
+    hint: "Use the recording with its own program, engine and version of Glovebox",
   });
 }
 
 function parseHandle(text: string): ResultId {
   const handle = parseResultId(text);
-  if (!handle) throw new TypeError("A constant of this file is malformed");
+  if (!handle) throw new TypeError("The constant handle is malformed");
   return handle;
 }
 

@@ -1,4 +1,4 @@
-/** The calls of a program that is shown again: each as it went the first time, once the program has asked for it. */
+/** The calls of a replayed program: each with its recorded outcome, once the program has made it. */
 
 import type { Bridge } from "../../bridge/index.ts";
 import { GloveboxError, isErrorCode, isJsonObject } from "../../domain/index.ts";
@@ -7,26 +7,26 @@ import type { CallRecord, Json, LabelSource, PublicError, ResultId } from "../..
 import type { JournaledDelivery } from "../journal.ts";
 import type { KeptExecution } from "./kept.ts";
 
-/** In the place of the bridge, where results are settled. */
+/** Takes the place of the bridge when the result is settled. */
 export interface ReplayTrace extends Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun"> {
-  /** `seq` is the number that the call has this time. */
+  /** `seq` is the number of the call in the replay. */
   repeat(given: JournaledDelivery, seq: number): void;
-  /** A call that has no answer. */
+  /** Records a call without a reply. */
   leaveOpen(seq: number, tool: string): void;
-  /** What a large result was called. */
+  /** The handle of a large result. */
   readonly handle?: ResultId;
-  /** What it was answered if there was no room for it: that is no doing of the program. */
+  /** The error if a large result could not be stored, which the program did not cause. */
   readonly noRoom?: PublicError;
 }
 
 export interface TraceOptions {
-  /** Those without an answer have none yet. */
+  /** True for a replay that stops early: calls without a reply are still open. */
   readonly isPart?: boolean;
   /** What the session had read before. */
   readonly labels?: readonly LabelSource[];
 }
 
-/** `result` is how the same calls went the first time. */
+/** `result` has the recorded outcomes. */
 export function traceReplay(
   result: KeptExecution["result"],
   { isPart = false, labels: before = [] }: TraceOptions,
@@ -39,7 +39,7 @@ export function traceReplay(
       if (!call) return;
       calls.set(seq, { ...call.record, seq });
       if (delivery.kind === "failure") failures.set(seq, parseFailure(delivery.text));
-      // A session only ever reads more, and calls are not asked for in the order of their answers.
+      // Labels only grow, and calls are not made in the order of their replies.
       if (call.labels && call.labels.length > labels.length) labels = call.labels;
     },
     leaveOpen(seq, tool) {

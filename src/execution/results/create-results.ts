@@ -108,7 +108,7 @@ function readBytes({ mimeType, bytes, body }: StoredResult, query: ResultQuery):
 
 function unknownHandle(rawHandle: unknown): GloveboxError {
   const name = parseResultId(rawHandle) ?? "with this handle";
-  return new GloveboxError("REQUEST_NOT_FOUND", `There is no result ${name}`, {
+  return new GloveboxError("REQUEST_NOT_FOUND", `The result ${name} does not exist`, {
     hint: "It may have expired or been removed for newer results; run the program again",
   });
 }

@@ -56,8 +56,8 @@ function malformed(why: string): GloveboxError {
 }
 
 function nowhere(walked: string, step: string | number, value: Json): GloveboxError {
-  const where = walked === "" ? "the result" : walked.replace(/^\./, "").slice(0, 100);
-  return new GloveboxError("REQUEST_INVALID", `There is no ${JSON.stringify(step)} in ${where}`, {
+  const where = walked === "" ? "The result" : walked.replace(/^\./, "").slice(0, 100);
+  return new GloveboxError("REQUEST_INVALID", `${where} does not contain ${JSON.stringify(step)}`, {
     hint: describePlace(value),
   });
 }

@@ -21,45 +21,45 @@ function refusal(value: Json, path: string): readonly unknown[] {
 }
 
 describe("a path", () => {
-  it("leads into objects and lists, with names in quotes", () => {
+  it("follows a path into objects and arrays, with quoted names", () => {
     assert.deepEqual(readPart(VALUE, { path: "issues[0].title" }).value, "One");
     assert.deepEqual(readPart(VALUE, { path: 'issues[0]["odd key"].x[2]' }).value, 3);
     assert.deepEqual(readPart(VALUE, { path: "" }).value, VALUE);
   });
-  it("that leads nowhere says what is there", () => {
+  it("describes what exists when a path does not", () => {
     assert.deepEqual(refusal(VALUE, "issues[0].name"), [
       "REQUEST_INVALID",
-      'There is no "name" in issues[0]',
+      'issues[0] does not contain "name"',
       "It has title, odd key",
     ]);
     assert.deepEqual(refusal(VALUE, "issues[2]"), [
       "REQUEST_INVALID",
-      "There is no 2 in issues",
+      "issues does not contain 2",
       "It is an array of 2 items",
     ]);
     assert.deepEqual(refusal(VALUE, "note.length"), [
       "REQUEST_INVALID",
-      'There is no "length" in note',
+      'note does not contain "length"',
       "It is a string",
     ]);
   });
-  it("finds own fields only", () => {
+  it("finds own fields only, never inherited ones", () => {
     for (const name of ["constructor", "__proto__", "toString"]) {
       assert.equal(refusal(VALUE, name)[0], "REQUEST_INVALID");
     }
     assert.equal(readPart({ constructor: 1 }, { path: "constructor" }).value, 1);
   });
-  it("that is none is refused, at its longest just so", () => {
+  it("refuses an invalid path and one above the longest length", () => {
     for (const path of ["a..b", "a[", "a[-1]", "a[b]", "*", 'a["x]']) {
       assert.match(String(refusal(VALUE, path)[1]), /^The path is invalid: it is malformed/);
     }
-    assert.match(String(refusal(VALUE, "a".repeat(1_000))[1]), /^There is no/);
+    assert.match(String(refusal(VALUE, "a".repeat(1_000))[1]), /^The result does not contain/);
     assert.match(String(refusal(VALUE, "a".repeat(1_001))[1]), /longer than 1000/);
   });
 });
 
 describe("a page", () => {
-  it("of a list is items, of a text characters, of an object entries, of anything else a mistake", () => {
+  it("pages array items, characters of a string and object entries, and refuses other values", () => {
     assert.deepEqual(readPart([1, 2, 3], { offset: 1, limit: 1 }), { value: [2], total: 3, next: 2 });
     assert.deepEqual(readPart([1, 2, 3], { offset: 1, limit: 2 }), { value: [2, 3], total: 3 });
     assert.deepEqual(readPart("abc", { offset: 2, limit: 5 }), { value: "c", total: 3 });
@@ -73,7 +73,7 @@ describe("a page", () => {
       assert.throws(() => readPart(value, { offset: 0 }), { code: "REQUEST_INVALID" });
     }
   });
-  it("never cuts a character in half, and all pages together are the text", () => {
+  it("never splits a surrogate pair, and all pages together are the string", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 5 }), (text, limit) => {
         let read = "";
@@ -91,7 +91,7 @@ describe("a page", () => {
 
 describe("a page of one unit", () => {
   const pageAt = (offset: number) => readPart("a🧤b", { offset, limit: 1 });
-  it("gives a character of two units whole, also when it is asked for from its middle", () => {
+  it("returns a surrogate pair whole for a page of one unit, also from its middle", () => {
     assert.deepEqual(pageAt(0), { value: "a", total: 4, next: 1 });
     assert.deepEqual(pageAt(1), { value: "🧤", total: 4, next: 3 });
     assert.deepEqual(pageAt(2), { value: "🧤", total: 4, next: 3 });
@@ -102,20 +102,20 @@ describe("a page of one unit", () => {
 });
 
 describe("a search", () => {
-  it("finds lines of a text with their neighbours, without regard to case", () => {
+  it("grep finds lines with their context, without regard to case", () => {
     assert.deepEqual(readPart(VALUE, { path: "note", grep: "NEEDLE" }), {
       value: [{ line: 2, text: "needle", before: ["a"], after: ["c", "d"] }],
       total: 1,
     });
   });
-  it("finds items of a list and entries of an object", () => {
+  it("grep finds array items and object entries", () => {
     assert.deepEqual(readPart(VALUE, { path: "issues", grep: "two" }).value, [{ index: 1, item: { title: "two" } }]);
     assert.deepEqual(readPart(VALUE, { grep: "NOTE" }).value, [{ key: "note", value: VALUE.note }]);
   });
-  it("is literal: what would be a pattern finds itself only", () => {
+  it("grep is literal: a pattern matches only itself", () => {
     assert.deepEqual(readPart(["aaa", "(a+)+$"], { grep: "(a+)+$" }).value, [{ index: 1, item: "(a+)+$" }]);
   });
-  it("has pages too", () => {
+  it("grep results have pages, too", () => {
     assert.deepEqual(readPart(["a1", "b", "a2"], { grep: "a", offset: 1, limit: 1 }), {
       value: [{ index: 2, item: "a2" }],
       total: 2,

@@ -42,7 +42,7 @@ function resultOf(value: Json, outputBytes: number): ExecutionResult {
 const isNotFound = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_NOT_FOUND";
 
 describe("a sample", () => {
-  it("is small and valid JSON whatever it is a sample of, and a small value is its own", () => {
+  it("sampleValue returns small valid JSON for any value, and a small value unchanged", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (raw) => {
         const value = JSON.parse(JSON.stringify(raw)) as Json;
@@ -53,7 +53,7 @@ describe("a sample", () => {
     );
     assert.deepEqual(sampleValue({ a: [1, "x", null] }), { a: [1, "x", null] });
   });
-  it("has the first of everything", () => {
+  it("sampleValue keeps the first items, keys and characters", () => {
     const items = Array.from({ length: 100 }, (_, id) => ({ id, text: "x".repeat(500) }));
     assert.deepEqual(
       sampleValue(items),
@@ -64,7 +64,7 @@ describe("a sample", () => {
 });
 
 describe("a large value", () => {
-  it("is kept when it overruns outputBytes, not below or at it", async () => {
+  it("keepLarge stores a value above outputBytes, not below or at it", async () => {
     const results = await open();
     const limits = { ...DEFAULT_LIMITS, outputBytes: 10 };
     const keep = (bytes: number) =>
@@ -74,7 +74,7 @@ describe("a large value", () => {
     assert.deepEqual(await keep(11), { ...resultOf([1, 2], 11), truncated });
     assert.deepEqual((await results.read(AGENT.id, truncated.handle, {})).value, [1, 2]);
   });
-  it("that cannot be kept is a failure with what else is known", async () => {
+  it("keepLarge fails with the rest of the result when the value cannot be stored", async () => {
     const results = await open(4);
     const { value: _, ...rest } = resultOf([1, 2], 11);
     const failed = await keepLarge(resultOf([1, 2], 11), { ...DEFAULT_LIMITS, outputBytes: 10 }, (value) =>
@@ -82,7 +82,7 @@ describe("a large value", () => {
     );
     assert.deepEqual({ ...failed, error: failed.error?.code }, { ...rest, state: "failed", error: "LIMIT_SIZE" });
   });
-  it("is read by its principal alone", async () => {
+  it("a kept value can be read by its principal only", async () => {
     const results = await open();
     const { handle } = await results.keepValue(OWNER, { secret: 1 });
     assert.deepEqual((await results.read(AGENT.id, handle, { path: "secret" })).value, 1);
@@ -94,7 +94,7 @@ describe("a large value", () => {
 
 describe("a file", () => {
   const body = Buffer.from([0, 1, 2, 250, 251]);
-  it("is read in pages of bytes", async () => {
+  it("a kept file is read in pages of bytes", async () => {
     const results = await open();
     const handle = await results.keepFile(OWNER, { mimeType: "image/png", body });
     const whole = { mimeType: "image/png", bytes: 5, base64: body.toString("base64") };
@@ -105,7 +105,7 @@ describe("a file", () => {
       next: 4,
     });
   });
-  it("has neither paths nor lines", async () => {
+  it("a kept file refuses path and grep", async () => {
     const results = await open();
     const handle = await results.keepFile(OWNER, { mimeType: "text/plain", body });
     const isInvalid = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_INVALID";
@@ -113,12 +113,12 @@ describe("a file", () => {
     await assert.rejects(results.read(AGENT.id, handle, { grep: "a" }), isInvalid);
     assert.equal((await results.read(AGENT.id, handle, { offset: 5 })).total, 5);
   });
-  it("that calls itself JSON is still a file", async () => {
+  it("a file with the MIME type of JSON stays a file", async () => {
     const results = await open();
     const handle = await results.keepFile(OWNER, { mimeType: "application/json", body });
     assert.deepEqual((await results.read(AGENT.id, handle, {})).total, 5);
   });
-  it("of a call becomes a handle in its place, and comes out again beside a value that holds it", async () => {
+  it("a file of a call is replaced by its handle, and findMedia returns it for a value with that handle", async () => {
     const results = await open();
     const base64 = body.toString("base64");
     const attachments = [{ path: ["blocks", 1], kind: "image", mimeType: "image/png", base64 }] as const;
@@ -133,7 +133,7 @@ describe("a file", () => {
     assert.deepEqual(await findMedia(results, OTHER, kept), []);
     assert.deepEqual(await findMedia(results, AGENT.id, { handle }), []);
   });
-  it("over the bound of a call is refused before anything is kept", async () => {
+  it("files above the limit of a call are refused before anything is stored", async () => {
     const attachments = [{ path: [], kind: "blob", mimeType: "x/y", base64: "AAAAAAAA" }] as const;
     const keep = (most: number) => keepAttachments({ value: null, attachments }, most, () => Promise.resolve(HANDLE));
     const HANDLE = known(parseResultId(`rs_${"0".repeat(24)}`));

@@ -1,4 +1,4 @@
-/** An execution that is taken over and cannot go on after all, on a real store and ledger. */
+/** An execution that is claimed and cannot be resumed, on a real store and ledger. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -16,9 +16,9 @@ import { resumeExecution } from "./resume-execution.ts";
 import type { ResumeDeps } from "./resume-execution.ts";
 
 const OPENING = { id: EXECUTION, principal: AGENT.id, source: digestOf("1"), sourceText: "1", startedAt: 1 };
-const unreached = (): never => assert.fail("nothing runs");
+const unreached = (): never => assert.fail("no program runs");
 
-/** Left open by `owner`; its journal is gone by the time that somebody has it. */
+/** Left open by `owner`, without a journal. */
 async function open(owner: string) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
@@ -62,12 +62,12 @@ async function open(owner: string) {
   return { store, resumeOnce, settled, count: () => searches };
 }
 
-describe("an execution that cannot go on after all", () => {
+describe("resumeExecution without a journal", () => {
   for (const [owner, isLost] of [
     ["dead", true],
     ["elsewhere", false],
   ] as const)
-    it(`ends, and ${isLost ? "gives back what its dead process" : "leaves what a process that may run"} had reserved`, async () => {
+    it(`closes the execution as failed and ${isLost ? "releases the quota of its dead process" : "keeps the quota of a process that may still run"}`, async () => {
       const { store, resumeOnce, settled } = await open(owner);
       const result = await resumeOnce(true);
       assert.deepEqual([result?.state, result?.error?.code], ["failed", "REPLAY_DIVERGED"]);
@@ -75,7 +75,7 @@ describe("an execution that cannot go on after all", () => {
       assert.deepEqual(settled, isLost ? [EXECUTION] : []);
     });
 
-  it("is looked for in the ledger by whoever has nothing from before, and at its end", async () => {
+  it("searches the ledger at the end, and at the start only without a known trail", async () => {
     const [told, untold] = [await open("dead"), await open("dead")];
     await told.resumeOnce(true);
     await untold.resumeOnce(false);

@@ -17,7 +17,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
   const sources: string[] = [];
   const closed: ExecutionResult[] = [];
   const cancel = new AbortController();
-  const unused = (): never => assert.fail("there is no program");
+  const unused = (): never => assert.fail("no program runs");
   const log: ExecutionLog = {
     openOnce: unused,
     open: ({ source }) => {
@@ -47,8 +47,8 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
   return { called, sources, closed, cancel };
 }
 
-describe("calls without a program", () => {
-  it("are recorded as the program that would make them, and closed with their answer", async () => {
+describe("callTools", () => {
+  it("records the calls as the program that would make them, and closes with their value", async () => {
     const { called, sources, closed } = await run([["files.read", { path: "a" }]]);
     const { result, replies } = await called;
     assert.deepEqual(sources, ['await files.read({"path":"a"});']);
@@ -56,7 +56,7 @@ describe("calls without a program", () => {
     assert.deepEqual([result.state, result.value, result.stats.calls], ["completed", { ok: true }, 1]);
     assert.deepEqual(closed, [result]);
   });
-  it("have one answer each; the execution has failed if one of them has", async () => {
+  it("returns one reply for each call, and fails if one of them failed", async () => {
     const { called } = await run([
       ["files.read", {}],
       ["files.remove", {}],
@@ -68,12 +68,12 @@ describe("calls without a program", () => {
     );
     assert.deepEqual([result.state, result.error?.code], ["failed", "POLICY_APPROVAL_PENDING"]);
   });
-  it("that are cancelled end the execution as cancelled", async () => {
+  it("ends as cancelled when the client cancels", async () => {
     const { called, cancel } = await run([["files.read", {}]], { invoke: () => new Promise(() => undefined) });
     setImmediate(() => cancel.abort());
     assert.equal((await called).result.state, "cancelled");
   });
-  it("over the limit fail as a whole, and that is recorded too", async () => {
+  it("fails as a whole above the limit of calls, and records it", async () => {
     const { called, closed } = await run(
       [
         ["files.read", {}],
@@ -85,7 +85,7 @@ describe("calls without a program", () => {
     assert.deepEqual([result.state, result.error?.code, replies], ["failed", "LIMIT_CALLS", []]);
     assert.deepEqual(closed, [result]);
   });
-  it("with a name that is none are quoted, not written as code", async () => {
+  it("quotes an invalid address instead of writing it as code", async () => {
     const { called, sources } = await run([["x.y); evil(", {}]]);
     assert.equal((await called).result.error?.code, "TOOL_NOT_FOUND");
     assert.deepEqual(sources, ['await "x.y); evil("({});']);

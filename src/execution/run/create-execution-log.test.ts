@@ -60,7 +60,7 @@ async function openRecord() {
   return { store, ledger, record: createExecutionLog(whole), heads, count: () => flushes };
 }
 
-it("an opening is written before anybody waits for the disk, and nobody signs it yet", async () => {
+it("open writes the opening without waiting for the disk or a signature", async () => {
   const { store, record, heads, count } = await openRecord();
   await record.open(REQUEST).opened;
   assert.deepEqual([(await store.executions.find(id))?.ending, (await store.ledger.last())?.seq], [null, 1]);
@@ -69,7 +69,7 @@ it("an opening is written before anybody waits for the disk, and nobody signs it
   await store.close();
 });
 
-it("an opening is flushed once, after it was written, for all who need it on disk", async () => {
+it("durable flushes the opening once for all callers", async () => {
   const { store, record, count } = await openRecord();
   const opening = record.open(REQUEST);
   await Promise.all([opening.durable(), opening.durable()]);
@@ -77,7 +77,7 @@ it("an opening is flushed once, after it was written, for all who need it on dis
   await store.close();
 });
 
-it("an opening under a key is there together with what was asked for, and neither is when the key is taken", async () => {
+it("openOnce stores the execution and its journal together, or neither when the key is taken", async () => {
   const { store, record } = await openRecord();
   const key = { key: "one", request: digestOf("one") };
   const [first, second] = await Promise.all([record.openOnce(REQUEST, key), record.openOnce(REQUEST, key)]);
@@ -91,7 +91,7 @@ it("an opening under a key is there together with what was asked for, and neithe
   await store.close();
 });
 
-it("an opening that cannot be written is never on disk", async () => {
+it("durable rejects when the opening cannot be written", async () => {
   const { store, record, count } = await openRecord();
   await store.close();
   const opening = record.open(REQUEST);
@@ -100,7 +100,7 @@ it("an opening that cannot be written is never on disk", async () => {
   assert.equal(count(), 0);
 });
 
-it("the end of an execution is asked of the store before the ledger, so that no kill leaves it to that alone", async () => {
+it("close writes to the store before the ledger, so that a kill loses no result", async () => {
   const { store, record } = await openRecord();
   const { execution, opened } = record.open(REQUEST);
   await opened;
@@ -121,7 +121,7 @@ it("the end of an execution is asked of the store before the ledger, so that no 
   await store.close();
 });
 
-it("the end of an execution is durable, and with it the opening", async () => {
+it("close makes the end and the opening durable", async () => {
   const { store, ledger, record, heads } = await openRecord();
   const { execution } = record.open(REQUEST);
   await record.close(execution, toResult(execution.id));

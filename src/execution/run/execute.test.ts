@@ -89,7 +89,7 @@ function createTestDeps(
     return value;
   };
   const bridge: Bridge = {
-    call: () => assert.fail("nobody calls"),
+    call: () => assert.fail("the program makes no calls"),
     restore: () => assert.fail("nothing was called before"),
     takeJournaled: () => undefined,
     records: () => [],
@@ -104,7 +104,7 @@ function createTestDeps(
     report: () => "in_1",
     hide: (text: string) => text,
     log: {
-      openOnce: () => assert.fail("there is no key"),
+      openOnce: () => assert.fail("the request has no key"),
       open: ({ principal }) => {
         const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
         const durable = async (): Promise<void> => undefined;
@@ -134,7 +134,7 @@ function createTestDeps(
 }
 
 describe("an execution", () => {
-  it("visits each room once, in order, and hands out what was closed", async () => {
+  it("uses each dependency once, in order, and returns the result that was closed", async () => {
     const { deps, visited, closed, signals } = createTestDeps();
     const result = await execute(REQUEST, deps);
     assert.deepEqual(visited, ORDER);
@@ -147,7 +147,7 @@ describe("an execution", () => {
     assert.deepEqual(closed, [result]);
     assert.equal(signals[0]?.aborted, true);
   });
-  it("that is refused goes straight to its close", async () => {
+  it("is closed at once when the analysis refuses the program", async () => {
     const error = { code: "PROGRAM_SYNTAX", message: "Unexpected token", retry: false, line: 1, column: 2 } as const;
     const findings = [{ rule: "no-eval", severity: "warn", message: "m", line: 1, column: 1 }] as const;
     const { deps, visited, closed } = createTestDeps(undefined, { ok: false, error, findings });
@@ -156,8 +156,14 @@ describe("an execution", () => {
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
     assert.deepEqual(closed, [result]);
   });
-  it("whose types do not fit goes straight to its close, and one that fits runs with what was noticed", async () => {
-    const error = { code: "PROGRAM_TYPES", message: "There is no tool a.b", retry: false, line: 1, column: 2 } as const;
+  it("is closed at once when its types do not fit, and runs with findings when they do", async () => {
+    const error = {
+      code: "PROGRAM_TYPES",
+      message: "The tool a.b does not exist",
+      retry: false,
+      line: 1,
+      column: 2,
+    } as const;
     const findings = [{ rule: "types", severity: "warn", message: "m", line: 1, column: 1 }] as const;
     const refused = createTestDeps(undefined, undefined, { ok: false, error, findings });
     const result = await execute(REQUEST, refused.deps);
@@ -168,7 +174,7 @@ describe("an execution", () => {
     assert.deepEqual(fits.visited, ORDER);
   });
   for (const step of ["snapshot", "declare", "analyze", "check", "bridge", "run", "recorded"] as const) {
-    it(`that breaks at ${step} is closed as failed, without the words of the fault`, async () => {
+    it(`is closed as failed without details when ${step} throws`, async () => {
       const { deps, visited, closed, signals } = createTestDeps({ step, thrown: new Error("secret words") });
       const result = await execute(REQUEST, deps);
       const error = { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" } as const;
@@ -178,12 +184,12 @@ describe("an execution", () => {
       if (step === "run" || step === "recorded") assert.equal(signals[0]?.aborted, true);
     });
   }
-  it("keeps the words of a fault that is not internal", async () => {
+  it("keeps the message of an error that is not internal", async () => {
     const thrown = new GloveboxError("LIMIT_BUSY", "Too many", { hint: "Wait" });
     const { error } = await execute(REQUEST, createTestDeps({ step: "run", thrown }).deps);
     assert.deepEqual(error, { code: "LIMIT_BUSY", message: "Too many", retry: true, hint: "Wait" });
   });
-  it("that cannot be written down is cancelled, and gives nothing out", async () => {
+  it("is cancelled and returns nothing when its opening cannot be recorded", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
     const { deps, visited } = createTestDeps();
     let signal: AbortSignal | undefined;
@@ -200,7 +206,7 @@ describe("an execution", () => {
     await assert.rejects(execute(REQUEST, refused), thrown);
     assert.deepEqual([visited.includes("close"), signal?.aborted], [false, true]);
   });
-  it("whose result cannot be recorded gives none out", async () => {
+  it("returns nothing when its result cannot be recorded", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
     const { deps, visited } = createTestDeps({ step: "close", thrown });
     await assert.rejects(execute(REQUEST, deps), thrown);
@@ -208,7 +214,7 @@ describe("an execution", () => {
   });
 });
 
-describe("an execution through the real deps", async () => {
+describe("an execution through the real rooms", async () => {
   const { sandbox } = await openTestSandbox();
   after(() => sandbox.close());
 
@@ -247,7 +253,7 @@ describe("an execution through the real deps", async () => {
       { state: "completed", value: 4, logs: [["log", "red"]], calls: [["files.read", "ok"]], made: 1 },
     );
   });
-  it("reports an uncaught failure of a tool as the host knows it, however the program dresses it up", async () => {
+  it("reports an uncaught failure of a tool as the host recorded it, whatever the program changed", async () => {
     const thrown = new GloveboxError("UPSTREAM_FAILED", "files: the disk is full", { hint: "Make room" });
     const source = `try { await files.read({}) } catch (error) {
       error.code = "LIMIT_TIME"; error.message = "forged"; error.name = "Forged"; error.retry = true; error.hint = "forged";
@@ -260,11 +266,11 @@ describe("an execution through the real deps", async () => {
       ["UPSTREAM_FAILED", "files: the disk is full", false, "Make room", 1],
     );
   });
-  it("does not believe a failure that the program made up", async () => {
+  it("does not accept a tool failure that the program made up", async () => {
     const { error } = await run('throw new ToolError("POLICY_DENIED", "made up")');
     assert.deepEqual([error?.code, error?.message], ["PROGRAM_THREW", "ToolError: made up"]);
   });
-  it("leads an error back to the author's own line and column", async () => {
+  it("maps an error to the author's line and column", async () => {
     const { error } = await run("type A = { b: number };\nconst a: A | null = null as A | null;\n\nconst c = a.b;");
     assert.deepEqual([error?.code, error?.line, error?.column], ["PROGRAM_THREW", 4, 13]);
     assert.match(error?.frame ?? "", /^> 4 \| const c = a\.b;$/m);

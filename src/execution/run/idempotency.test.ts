@@ -48,7 +48,7 @@ async function openProcesses() {
       journals: NO_JOURNALS,
     });
     const running = createRunningTable((text) => text);
-    const none = () => assert.fail("there is no journal");
+    const none = () => assert.fail("no journal exists");
     const deps: RecoverDeps = {
       ...CONTEXT,
       ...NOTHING_KEPT,
@@ -115,7 +115,7 @@ const BUSY = { code: "LIMIT_BUSY", message: "busy", retry: true } as const;
 const CALL = { seq: 1, tool: "a.b", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
 
 describe("a request with a key", () => {
-  it("is carried out once, at the same time, later, and from another process", async () => {
+  it("runs once for concurrent and later requests, also from another process", async () => {
     const { start } = await openProcesses();
     const { act, times } = counted();
     const here = start("here");
@@ -124,7 +124,7 @@ describe("a request with a key", () => {
     assert.deepEqual(new Set(results.map(({ execution, value }) => `${execution} ${JSON.stringify(value)}`)).size, 1);
     assert.equal(times(), 1);
   });
-  it("is another one with another key, and refused when only the key is the same", async () => {
+  it("runs again with another key, and conflicts when only the key is the same", async () => {
     const { start } = await openProcesses();
     const { act, times } = counted();
     const { send } = start("here");
@@ -142,14 +142,14 @@ describe("a request with a key", () => {
     await first;
     assert.equal(times(), 3);
   });
-  it("is tried again when it ended before it called anything, for a reason that may be gone", async () => {
+  it("runs again after a retryable failure before its first call", async () => {
     const { start } = await openProcesses();
     const { send } = start("here");
     await send(counted({ state: "failed", error: BUSY }).act);
     assert.equal((await send(counted().act)).value, 1);
     assert.equal((await send(counted({ value: 2 }).act)).value, 1);
   });
-  it("is tried again by whoever still waits when the first was cancelled before it called anything", async () => {
+  it("runs again for a waiting request when the first was cancelled before its first call", async () => {
     const { start } = await openProcesses();
     const { send } = start("here");
     const gone = Promise.withResolvers<Partial<ExecutionResult>>();
@@ -159,7 +159,7 @@ describe("a request with a key", () => {
     assert.deepEqual([(await first).state, (await second).value], ["cancelled", 1]);
     assert.equal((await send(counted({ value: 2 }).act)).value, 1);
   });
-  it("can be given up by one of those who wait, and goes on for the others", async () => {
+  it("continues for other requests when one that waits is cancelled", async () => {
     const { start } = await openProcesses();
     const { send } = start("here");
     const gone = new AbortController();
@@ -171,14 +171,14 @@ describe("a request with a key", () => {
     ended.resolve({ value: 1 });
     assert.equal((await first).value, 1);
   });
-  it("is the same when only the operator's own limits have changed meanwhile", async () => {
+  it("is the same request when only the limits of the operator changed", async () => {
     const { start } = await openProcesses();
     await start("here").send(counted().act);
     const { act, times } = counted();
     await start("later").send(act, { limits: { ...DEFAULT_LIMITS, wallMs: 5 } });
     assert.equal(times(), 0);
   });
-  it("is not tried again when it had called something, or would fail again", async () => {
+  it("does not run again after a call, or after a failure that would repeat", async () => {
     const { start } = await openProcesses();
     const { send } = start("here");
     await send(counted({ state: "failed", error: BUSY, calls: [CALL] }).act);
@@ -237,7 +237,7 @@ describe("an execution whose process died", () => {
     detail: { execution: `ex_${"1".padStart(24, "0")}`, seq, outcome: "ok", ms: 2 },
   });
 
-  it("is closed by the next one, with the calls whose outcome nobody knows, and never carried out again", async () => {
+  it("is closed by the next process with its unknown calls, and never runs again", async () => {
     const { start, end, ledger, store } = await openProcesses();
     void start("first").send(NEVER);
     await store.ledger.search({ limit: 1 });
@@ -276,7 +276,7 @@ describe("an execution whose process died", () => {
     );
     assert.match(error?.message ?? "", /; a\.write \(call 3\): whether they took effect is unknown$/);
   });
-  it("that had called nothing is carried out again under its key", async () => {
+  it("runs again under its key when it had not called anything", async () => {
     const { start, end } = await openProcesses();
     void start("first").send(NEVER);
     end("first");

@@ -1,4 +1,4 @@
-/** When an execution is put away: not before its time, not while anything else goes on, and at once when all ends. */
+/** When an execution is suspended: after the grace time, never while it has other work, and at once at shutdown. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -29,19 +29,19 @@ function open(changes: Partial<SuspensionOptions> = {}) {
   return { suspension, leaving, ended, call, fired, release: () => other.resolve() };
 }
 
-describe("an execution that waits for a person", () => {
-  it("is put away after the grace", async () => {
+describe("the suspension detector", () => {
+  it("suspends an execution that waits for approval after the grace time", async () => {
     const { call, fired, suspension } = open();
     call("asks");
     assert.equal(suspension.signal.aborted, false);
     assert.equal(await fired, "away");
   });
-  it("is put away within the time that its program has left", async () => {
+  it("suspends within the wall time that the program has left", async () => {
     const { call, fired } = open({ graceMs: 60_000, limits: { wallMs: 20 } });
     call("asks");
     assert.equal(await fired, "away");
   });
-  it("goes on while another call is under way, and is put away when that has ended", async () => {
+  it("waits for another open call before it suspends", async () => {
     const { call, fired, suspension, release } = open();
     call("asks");
     call("other");
@@ -50,7 +50,7 @@ describe("an execution that waits for a person", () => {
     release();
     assert.equal(await fired, "away");
   });
-  it("goes on while a timer of its program is open, and is put away when that has fired", async () => {
+  it("waits for an open timer before it suspends", async () => {
     const { call, fired, suspension } = open();
     suspension.onTimers(1);
     call("asks");
@@ -59,7 +59,7 @@ describe("an execution that waits for a person", () => {
     suspension.onTimers(0);
     assert.equal(await fired, "away");
   });
-  it("is not put away when it could not be brought back, or has ended", async () => {
+  it("never suspends an execution that could not be resumed or has ended", async () => {
     const broken = open({ canSuspend: () => false });
     const over = open();
     for (const one of [broken, over]) one.call("asks");
@@ -67,7 +67,7 @@ describe("an execution that waits for a person", () => {
     await sleep(150);
     assert.deepEqual([broken.suspension.signal.aborted, over.suspension.signal.aborted], [false, false]);
   });
-  it("is put away at once when the gateway ends, unless something else is under way", () => {
+  it("suspends at once when the gateway closes, unless another call is open", () => {
     const [waits, busy] = [open({ graceMs: 60_000 }), open({ graceMs: 60_000 })];
     for (const one of [waits, busy]) one.call("asks");
     busy.call("other");

@@ -1,4 +1,4 @@
-/** Answers a call of one upstream tool: an execution of a single call, through the same bridge as any program's. */
+/** Answers a call of one upstream tool: an execution of a single call, through the same bridge as a program. */
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
@@ -13,10 +13,10 @@ import { findPlainTool, hasObjectOutput } from "./plain-tools.ts";
 import { MAX_TEXT_BYTES, renderError, renderExecution } from "./render-execution.ts";
 import { toBlock } from "./render-media.ts";
 
-/** Of a text beside structured content that is larger than any text may be. */
+/** The size of the text beside structured content that is too large for a text. */
 const SHORT_TEXT_BYTES = 2_000;
 
-/** Our own tools have no underscore; whether the tool exists is another question. */
+/** Tools of Glovebox have no underscore. Does not check whether the tool exists. */
 export function isPlainName(name: string): boolean {
   return name.includes("_");
 }
@@ -43,7 +43,7 @@ export async function callPlainTool(door: McpDoor, request: ToolRequest): Promis
   return { content: [toTextBlock(sample ?? toShortText(value)), ...files], structuredContent: { ...value } };
 }
 
-/** The structured content beside it is whole, so nothing large is sent twice. */
+/** The structured content is complete, so a large value is not sent twice. */
 function toShortText(value: JsonObject): string {
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
@@ -54,14 +54,14 @@ function toTextBlock(text: string): ContentBlock {
   return { type: "text", text };
 }
 
-/** Arguments are checked against the tool's schema in the bridge. */
+/** The bridge checks the arguments against the tool's schema. */
 function parseObject(raw: unknown): JsonObject {
   if (raw === undefined || raw === null) return {};
   if (!isJsonObject(raw)) throw new GloveboxError("REQUEST_INVALID", "A tool takes one object of named arguments");
   return raw;
 }
 
-/** The whole answer, also where the record of the execution has a sample only. */
+/** The whole value, also when the stored result has only a sample. */
 function valueOf({ replies: [reply] }: Awaited<ReturnType<Gateway["callTools"]>>): Json | undefined {
   return reply?.ok ? parseJson(reply.json) : undefined;
 }
@@ -77,7 +77,7 @@ function toFailure({ result }: Awaited<ReturnType<Gateway["callTools"]>>): CallT
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** A server that answered in blocks is answered on in blocks; files come after the text in which they stand. */
+/** Text blocks of a server stay separate blocks; files follow the text. */
 function toTexts(value: Json): ContentBlock[] {
   const texts = Array.isArray(value) ? value.map(textOf) : [];
   const blocks = texts.filter((text) => text !== undefined);
@@ -85,7 +85,7 @@ function toTexts(value: Json): ContentBlock[] {
   return [toTextBlock(typeof value === "string" ? value : JSON.stringify(value))];
 }
 
-/** The text of a text block, nothing for a file's placeholder, `undefined` for what is no block. */
+/** The text of a text block, an empty array for a file placeholder, `undefined` for any other value. */
 function textOf(item: Json): ContentBlock[] | undefined {
   if (!isJsonObject(item)) return undefined;
   const { type, text, handle } = item;

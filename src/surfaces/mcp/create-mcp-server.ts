@@ -1,4 +1,4 @@
-/** One MCP server instance for one connection or session; it holds no state of its own between requests. */
+/** One MCP server instance for one connection or session. It holds no state between requests. */
 
 import { Server } from "@modelcontextprotocol/server";
 import type {
@@ -21,14 +21,14 @@ import { getPrompt, listPrompts, listResources, listTemplates, readResource } fr
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
 import { createReporter } from "./report-progress.ts";
 
-/** Our own definitions change with a release only, so a client may keep them for an hour (2026-07-28 cache fields). */
+/** The definitions of Glovebox change only with a release, so clients may cache them for an hour (2026-07-28 cache fields). */
 const STABLE_MS = 3_600_000;
-/** What upstreams offer may change at any time; whoever listens is told. */
+/** Tools of upstreams may change at any time; connected clients are notified. */
 const CHANGING_MS = 60_000;
 
 /**
- * Serves both protocol eras; which one is decided by the transport that it is connected to. Where `gone` is given, no
- * execution outlives it, also of a request that is only looked at after the client went away.
+ * Serves both protocol eras; the transport decides which one. All executions of the client are cancelled when `gone`
+ * fires, also those of requests that are read later.
  */
 export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
   const isStable = door.gateway.expose === "code";
@@ -68,7 +68,7 @@ export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
   return server;
 }
 
-/** Tells a connected client that lists have become others; one that is gone hears nothing. */
+/** Notifies a connected client that lists have changed. Ignores a client that is gone. */
 export async function announceChange(server: Server, { gateway }: McpDoor): Promise<void> {
   const sent = [server.sendResourceListChanged(), server.sendPromptListChanged()];
   if (gateway.expose !== "code") sent.push(server.sendToolListChanged());
@@ -100,7 +100,7 @@ function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {
   return { onEvent };
 }
 
-/** Whatever servers answered was parsed by the bridge; here it only gets the shape of the protocol's results. */
+/** The bridge has parsed what servers answered; this only builds the results of the protocol. */
 function passThrough(server: Server, door: McpDoor): void {
   server.setRequestHandler("resources/list", async (_, { mcpReq }) => ({
     resources: trustResources(await listResources(door, mcpReq.signal)),

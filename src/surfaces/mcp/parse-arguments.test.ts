@@ -35,14 +35,14 @@ test("execute takes both languages, any JSON as input, and limits", () => {
   });
 });
 
-test("execute without code says what is missing", () => {
+test("execute without code names the missing field", () => {
   assert.equal(
     refusal(() => parseExecuteArguments(undefined)),
     "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits, dryRun, idempotencyKey",
   );
 });
 
-test("an argument that nobody would honor is refused by name", () => {
+test("execute refuses an unknown argument by name", () => {
   assert.match(
     refusal(() => parseExecuteArguments({ code: "1", dryrun: true })),
     /Unrecognized key: "dryrun"/,
@@ -54,14 +54,14 @@ test("an argument that nobody would honor is refused by name", () => {
   assert.deepEqual(parseExecuteArguments({ code: "1", dryRun: true }), { source: "1", dryRun: true });
 });
 
-test("another language is refused", () => {
+test("execute refuses another language", () => {
   assert.match(
     refusal(() => parseExecuteArguments({ code: "1", language: "python" })),
     /language: .*"typescript"\|"javascript"/,
   );
 });
 
-test("a limit that does not exist or is not an integer from 1 up is refused", () => {
+test("execute refuses an unknown limit and one below 1", () => {
   assert.match(
     refusal(() => parseExecuteArguments({ code: "1", limits: { wall: 1 } })),
     /limits/,
@@ -77,7 +77,7 @@ test("a limit that does not exist or is not an integer from 1 up is refused", ()
   assert.deepEqual(parseExecuteArguments({ code: "1", limits: { wallMs: 1 } }).limits, { wallMs: 1 });
 });
 
-test("search takes nothing at all, and a page of 1 to 50", () => {
+test("search takes no arguments, or a page of 1 to 50", () => {
   assert.deepEqual(parseSearchArguments(undefined), {});
   assert.deepEqual(parseSearchArguments({ limit: 1 }), { limit: 1 });
   assert.deepEqual(parseSearchArguments({ query: "q", limit: 50 }), { query: "q", limit: 50 });
@@ -91,7 +91,7 @@ test("search takes nothing at all, and a page of 1 to 50", () => {
   );
 });
 
-test("describe takes 1 to 50 names and shows types unless told otherwise", () => {
+test("describe takes 1 to 50 names and shows types by default", () => {
   const names = Array.from({ length: 50 }, (_, index) => `a.b${index}`);
   assert.deepEqual(parseDescribeArguments({ names }), { names, detail: "types" });
   assert.deepEqual(parseDescribeArguments({ names: ["a"], detail: "full" }), { names: ["a"], detail: "full" });

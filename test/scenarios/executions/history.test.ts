@@ -78,7 +78,7 @@ test("executions reports an unknown id, and an unknown state is a usage error", 
   for (const word of ["show", "cancel"]) {
     const unknown = await ask(word, `ex_${"0".repeat(24)}`);
     assert.deepEqual([unknown.code, unknown.stdout], [1, ""]);
-    assert.match(unknown.stderr, /There is no execution "ex_0{24}" \[REQUEST_NOT_FOUND\]/);
+    assert.match(unknown.stderr, /The execution "ex_0{24}" does not exist \[REQUEST_NOT_FOUND\]/);
   }
   assert.equal((await ask("--state", "lost")).code, 2);
   assert.equal((await ask("--limit", "0")).code, 2);

@@ -1,4 +1,4 @@
-/** One call that waits for a person, as a form that MCP clients show, and what the person answered. */
+/** The form that MCP clients show for a call that needs approval, and the parser of the answer. */
 
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
@@ -7,10 +7,10 @@ import { isJsonObject } from "../../../domain/index.ts";
 import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 
-/** A form with one choice; every revision that knows forms can show it. */
+/** A form with one choice, valid in every protocol revision that has forms. */
 export type ApprovalForm = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
 
-/** The words that the person reads are the values, because not every client shows titles. None is chosen beforehand. */
+/** The values are readable, because not every client shows titles. None is preselected. */
 const CHOICES: ReadonlyMap<string, NonNullable<Approval["scope"]> | "reject"> = new Map([
   ["this call", "call"],
   ["all calls of this tool in this execution", "execution"],
@@ -28,7 +28,7 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
 const MAX_ARGUMENT_BYTES = 2_000;
 const MAX_REASON_BYTES = 500;
 
-/** Everything of it is on lines of its own: neither arguments nor a reason can add a line that looks like ours. */
+/** Arguments and reasons stay on one line each, so they cannot imitate another line of the form. */
 export function toApprovalForm(approval: Approval): ApprovalForm {
   const { id, execution, tool, effect, args, reason, labels } = approval;
   const message = [
@@ -52,8 +52,8 @@ function describeLabels(labels: readonly LabelSource[]): readonly string[] {
 }
 
 /**
- * What the client says that the person said. To decline the form is to reject the call. Anything else that is no clear
- * answer, such as a form that was closed, is none: the call waits on.
+ * Parses what the client sent as the answer of the person. Declining the form rejects the call. Returns `undefined` for
+ * anything else without a clear decision, such as a closed form: the call keeps waiting.
  */
 export function parseAnswer(raw: unknown): Parameters<ApprovalDesk["decide"]>[1] | undefined {
   const { action, content } = isJsonObject(raw) ? raw : {};

@@ -1,4 +1,4 @@
-/** Whether and how the person behind a client can be asked; it depends on the client and on the protocol's revision. */
+/** How to ask the person behind a client, which depends on the client and on the protocol revision. */
 
 import { CLIENT_CAPABILITIES_META_KEY } from "@modelcontextprotocol/server";
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
@@ -7,36 +7,36 @@ import { isJsonObject } from "../../../domain/index.ts";
 
 import type { ApprovalForm } from "./approval-form.ts";
 
-/** A way to ask. */
+/** How the person is asked. */
 export type Person =
-  /** Until 2025-11-25: by a request of ours on the stream of the one that is open. */
+  /** Until 2025-11-25: by a request to the client on the stream of the open request. */
   | { readonly kind: "pushed"; readonly ask: (question: ApprovalForm, signal: AbortSignal) => Promise<unknown> }
-  /** Since 2026-07-28: by an answer that asks; then the same request comes again with what the person said. */
+  /** Since 2026-07-28: by a result that requires input; the client then repeats the request with the answers. */
   | { readonly kind: "returned" };
 
-/** What came along with a request that was answered with questions before. All of it is the client's word. */
+/** What a repeated request contains. The client controls all of it. */
 export interface Retry {
   readonly rawState: unknown;
   readonly rawAnswers: Readonly<Record<string, unknown>>;
 }
 
-/** Nothing for a client that did not say that it can show forms. */
+/** Returns `undefined` for a client without the capability to show forms. */
 export function findPerson(server: Server, { mcpReq }: ServerContext): Person | undefined {
   const modern = readField(mcpReq.envelope, CLIENT_CAPABILITIES_META_KEY);
   if (modern !== undefined) return canShowForms(modern) ? { kind: "returned" } : undefined;
   if (!canShowForms(server.getClientCapabilities())) return undefined;
   return {
     kind: "pushed",
-    // How long it may take is decided by whoever asks.
+    // The caller decides how long it may take.
     ask: (question, signal) =>
       mcpReq.send({ method: "elicitation/create", params: { ...question } }, { signal, timeout: MOST_MS }),
   };
 }
 
-/** The longest that a timer of the platform takes. */
+/** The longest delay of a timer. */
 const MOST_MS = 2_147_483_647;
 
-/** A client that names no mode has forms. */
+/** A client without a mode supports forms. */
 function canShowForms(rawCapabilities: unknown): boolean {
   const elicitation = readField(rawCapabilities, "elicitation");
   if (!isJsonObject(elicitation)) return false;
@@ -47,7 +47,7 @@ function readField(raw: unknown, name: string): unknown {
   return isJsonObject(raw) ? raw[name] : undefined;
 }
 
-/** Left out for a request that comes for the first time. */
+/** Returns `undefined` for a request that is not repeated. */
 export function findRetry({ mcpReq }: ServerContext): Retry | undefined {
   const rawState = mcpReq.requestState();
   const { inputResponses } = mcpReq;

@@ -1,4 +1,4 @@
-/** Reads a request that comes again with what a person answered: which execution it is about, and what was decided. */
+/** Reads a repeated request with the answers of a person: its execution and the decisions. */
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 
@@ -9,26 +9,26 @@ import { ignoreOvertaken } from "./follow-execution.ts";
 import type { Retry } from "./person.ts";
 import { parseAnswer } from "./approval-form.ts";
 
-/** Where a conversation stands. */
+/** The state of a conversation. */
 export interface Round {
   readonly execution: ExecutionId;
-  /** What was asked and not answered, now or before. */
+  /** Approvals that were asked for and not answered. */
   readonly left: ReadonlySet<string>;
 }
 
-interface Asker {
+interface AnswerContext {
   readonly clientApprovals: ClientApprovals | undefined;
   readonly principal: Principal;
   readonly request: Digest;
 }
 
 /**
- * Decides what was answered. Whatever was sealed for another principal or another request is refused: a program is
- * never run, and nothing is decided, for a state that we did not give to this very request.
+ * Applies the decisions. Refuses a state that was sealed for another principal or another request: then no program runs
+ * and nothing is decided.
  */
 export async function takeAnswers(
   { rawState, rawAnswers }: Retry,
-  { clientApprovals, principal, request }: Asker,
+  { clientApprovals, principal, request }: AnswerContext,
 ): Promise<Round> {
   const round =
     clientApprovals && typeof rawState === "string"
@@ -63,7 +63,7 @@ function parseIds(raw: Json | undefined): readonly ApprovalId[] {
   return Array.isArray(raw) ? raw.flatMap((id) => parseApprovalId(id) ?? []) : [];
 }
 
-/** As the protocol's own words have it (2026-07-28, basic/patterns/mrtr). */
+/** The error of the protocol (2026-07-28, basic/patterns/mrtr). */
 function invalid(): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid or expired requestState", {
     reason: "invalid_request_state",
