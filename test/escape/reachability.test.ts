@@ -35,7 +35,7 @@ function parseWalked(value: unknown): Walked {
 
 /** Enough time for a busy machine. */
 async function walk(sandbox: EscapeSandbox): Promise<Walked> {
-  const { ending } = await sandbox.run(WALK, { wallMs: 20_000 });
+  const { ending } = await sandbox.run(WALK, { wallMs: 120_000 });
   assert.ok(ending.kind === "returned", JSON.stringify(ending));
   return parseWalked(ending.value);
 }
