@@ -1,4 +1,4 @@
-/** The admin API: reads what the gateway knows, in the shapes of the contract. */
+/** The read part of the admin API, in the shapes of the contract. */
 
 import { Hono } from "hono";
 import * as z from "zod";
@@ -15,7 +15,7 @@ const TOOLS_PER_PAGE = 20;
 const EXECUTIONS_QUERY = z.strictObject({ limit: wholeNumber({ most: MAX_EXECUTIONS, usual: DEFAULT_EXECUTIONS }) });
 const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
 
-/** To be mounted under `/api`, behind the token. */
+/** Mounted under `/api`, after the token check. */
 export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
   const routes = new Hono();
   routes.get("/status", (c) => c.json(toStatus(gateway)));
@@ -32,7 +32,7 @@ export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
   return routes;
 }
 
-/** What anybody on this machine may know: no names, no causes. */
+/** Public on this machine, so it contains no names and no causes. */
 export function toHealth(gateway: Gateway): HealthAnswer {
   const { version, engine, isolation, upstreams } = gateway.health();
   const count = (state: string): number => upstreams.filter((upstream) => upstream.state === state).length;

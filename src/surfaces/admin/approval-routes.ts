@@ -1,4 +1,4 @@
-/** The part of the admin API that changes something: an operator, known by the token, decides about calls that wait. */
+/** The admin API for approvals: an operator, authenticated by the token, decides waiting calls. */
 
 import { Hono } from "hono";
 import * as z from "zod";
@@ -11,7 +11,7 @@ import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer } from "./co
 import { parseRequest, wholeNumber } from "./parse-request.ts";
 
 const USUAL_PAGE = 50;
-/** A decision has a word, a scope and a note. */
+/** A decision has a verdict, a scope and a note. */
 const BODY_BYTES = 16 * 1024;
 
 const QUERY = z.strictObject({
@@ -26,7 +26,7 @@ const DECISION = z.strictObject({
   note: z.string().optional(),
 });
 
-/** To be mounted under `/api/approvals`, behind the token. `operator` is whom the token stands for. */
+/** Mounted under `/api/approvals`, after the token check. `operator` is the principal of the token. */
 export function createApprovalRoutes(desk: ApprovalDesk, operator: Principal): Hono {
   const routes = new Hono();
   routes.get("/", async (c) => {
@@ -51,7 +51,7 @@ export function createApprovalRoutes(desk: ApprovalDesk, operator: Principal): H
   return routes;
 }
 
-/** Counts while it reads: a body need not say how long it is. */
+/** Counts while it reads, because a body may have no length header. */
 async function readBody({ body }: Request): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -63,7 +63,10 @@ async function readBody({ body }: Request): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch (cause) {
-    throw new GloveboxError("REQUEST_INVALID", "The body is no JSON", { cause, hint: 'Send { "verdict": "approve" }' });
+    throw new GloveboxError("REQUEST_INVALID", "The body is not JSON", {
+      cause,
+      hint: 'Send { "verdict": "approve" }',
+    });
   }
 }
 
@@ -76,5 +79,7 @@ function tooLong(): GloveboxError {
 function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string): Id {
   const id = parse(raw);
   if (id !== undefined) return id;
-  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(raw)} is no id`, { hint: "Take it from the list" });
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(raw)} is not a valid id`, {
+    hint: "Use an id from the list",
+  });
 }

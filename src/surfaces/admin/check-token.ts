@@ -1,4 +1,4 @@
-/** The lock of the admin API: a bearer token that is made at every start. */
+/** Authentication of the admin API: a bearer token that is new at every start. */
 
 import { createHash, timingSafeEqual } from "node:crypto";
 
@@ -13,7 +13,7 @@ export function checkToken(authorization: string | undefined, token: string): vo
   });
 }
 
-/** Hashes first, so that neither the length nor a common beginning shows in the time it takes. */
+/** Compares hashes, so that the time reveals neither the length nor a common prefix. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,13 +1,13 @@
 /**
- * The admin API: schemas and types of everything it answers. The only file that the admin page and the command line
- * may import from here. `zod/mini`, because it is bundled into the page.
+ * The schemas and types of all answers of the admin API. The only file of this folder that the admin page and the
+ * command line may import. Uses `zod/mini`, because it is bundled into the page.
  */
 
 import * as z from "zod/mini";
 
 const list = <Item extends z.ZodMiniType>(item: Item) => z.readonly(z.array(item));
 
-/** One server behind the gateway, with what an operator needs to repair it. */
+/** One upstream, with what an operator needs to repair it. */
 export const upstreamSchema = z.object({
   name: z.string(),
   state: z.enum(["idle", "connecting", "ready", "failed", "needs-login", "suspended", "closed"]),
@@ -21,7 +21,7 @@ export const upstreamSchema = z.object({
   stderr: z.optional(list(z.string())),
 });
 
-/** One layer of confinement: what it stops, or why it is missing and what to do. */
+/** One layer of confinement: what it prevents, or why it is missing and the remedy. */
 export const layerSchema = z.object({
   name: z.string(),
   present: z.boolean(),
@@ -53,7 +53,7 @@ export const executionsSchema = z.object({
   ),
 });
 
-/** `GET /api/tools?query=&cursor=`: what an agent would find. */
+/** `GET /api/tools?query=&cursor=`: the tools that agents can use. */
 export const toolsSchema = z.object({
   tools: list(
     z.object({
@@ -70,7 +70,7 @@ export const toolsSchema = z.object({
 const effect = z.enum(["read", "write", "destroy", "unknown"]);
 const place = z.object({ line: z.number(), column: z.number() });
 
-/** One call that waits for a person, or that one has decided about. Secrets are masked; texts are not cleaned. */
+/** One waiting or decided approval. Secrets are masked; text is not cleaned. */
 export const approvalSchema = z.object({
   id: z.string(),
   execution: z.string(),
@@ -111,15 +111,15 @@ export const approvalSchema = z.object({
   note: z.optional(z.string()),
 });
 
-/** `GET /api/approvals?all=&execution=&after=&limit=`: those that wait first; without `all=true` only those. */
+/** `GET /api/approvals?all=&execution=&after=&limit=`: waiting ones first; without `all=true` only those. */
 export const approvalsSchema = z.object({ approvals: list(approvalSchema) });
 
 /** `POST /api/approvals/:id` with `{ "verdict": "approve" | "reject" | "revoke", "scope"?, "note"? }`. */
 export const approvalAnswerSchema = z.object({ approval: approvalSchema });
 
 /**
- * `GET /api/approvals/:id`: one with its program, the places of the call in it, and what was done so far; `change` is
- * there when the tool's server says something else about it by now, which is held back.
+ * `GET /api/approvals/:id`: one approval with its program, the positions of the call in it, and the calls so far.
+ * `change` is present if the server has changed the tool's definition since, which is withheld.
  */
 export const approvalReviewSchema = z.object({
   approval: approvalSchema,
@@ -137,7 +137,7 @@ export const approvalReviewSchema = z.object({
   change: z.optional(z.object({ server: z.string(), definition: z.string(), seenAt: z.number() })),
 });
 
-/** `GET /health`: the only answer besides the page that needs no token; it names no server. */
+/** `GET /health`: needs no token, like the page; it names no server. */
 export const healthSchema = z.object({
   status: z.literal("ok"),
   version: z.string(),
@@ -146,7 +146,7 @@ export const healthSchema = z.object({
   upstreams: z.object({ ready: z.number(), failed: z.number() }),
 });
 
-/** The body of every answer that is not a success. */
+/** The body of every error answer. */
 export const failureSchema = z.object({
   error: z.object({
     code: z.string(),
@@ -167,7 +167,7 @@ export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;
 export type FailureAnswer = z.infer<typeof failureSchema>;
 
-/** How many approvals one answer lists. */
+/** Approvals in one answer. */
 export const MAX_APPROVALS = 200;
-/** How many executions one answer lists. */
+/** Executions in one answer. */
 export const MAX_EXECUTIONS = 200;

@@ -1,4 +1,4 @@
-/** Everything that listens on HTTP, as one application: guard, MCP, admin API, admin page, health. */
+/** The HTTP application: guard, MCP, admin API, admin page, health. */
 
 import { Hono } from "hono";
 
@@ -12,34 +12,34 @@ import { checkAddress, checkBodySize } from "./guard.ts";
 import { readWebFiles } from "./read-web-files.ts";
 import type { WebFile } from "./read-web-files.ts";
 
-/** What the application is made of; it reads nothing from the environment. */
+/** Dependencies of the application; it reads nothing from the environment. */
 export interface AppOptions {
   readonly gateway: Gateway;
-  /** In whose name MCP clients ask, and the admin page looks. */
+  /** The principal of MCP clients and of the admin page. */
   readonly principal: Principal;
-  /** Whom the token stands for when something is decided. */
+  /** The principal of decisions with the token. */
   readonly operator: Principal;
-  /** Opens `/api`; made anew at every start. */
+  /** Grants access to `/api`; new at every start. */
   readonly token: string;
-  /** Where the built admin page is; without it everything else still works. */
+  /** The folder of the built admin page; everything else works without it. */
   readonly webFolder: string;
-  /** Values of the Host header that mean this server, lower case, with the port; `listen` knows them. */
+  /** Valid values of the Host header, lower case, with the port; provided by `listen`. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** The routes of MCP. Closed with the application. */
+  /** The MCP routes. Closed with the application. */
   readonly mcp: { readonly routes: Hono; close(): Promise<void> };
   /** Logs an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
 }
 
-/** Closing ends MCP sessions and the executions under way in them; the listener is closed by `listen`. */
+/** Closing ends MCP sessions and their running executions; `listen` closes the listener. */
 export interface App {
   fetch(request: Request): Response | Promise<Response>;
-  /** Executions under way end as cancelled; their answers still go out. */
+  /** Running executions end as cancelled; their answers are still sent. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Trusted Types turn a slip (`innerHTML`) into an error instead of a hole, where the browser knows them. */
+/** Trusted Types turn a mistake (`innerHTML`) into an error instead of a vulnerability, in browsers that support them. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "object-src 'none'",
@@ -59,7 +59,7 @@ const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
   ["cross-origin-opener-policy", "same-origin"],
 ];
 
-/** Builds the routes; the guard is in front of all of them, also of those that do not exist. */
+/** Builds the routes. The guard runs before all of them, also for unknown paths. */
 export function createApp(options: AppOptions): App {
   const { gateway, principal, report, allowedHosts, mcp } = options;
   const app = new Hono();
@@ -70,7 +70,7 @@ export function createApp(options: AppOptions): App {
     await next();
   });
   app.onError((thrown) => respondError(thrown, report));
-  app.notFound(() => respondError(new GloveboxError("REQUEST_NOT_FOUND", "There is nothing at this address"), report));
+  app.notFound(() => respondError(new GloveboxError("REQUEST_NOT_FOUND", "This address does not exist"), report));
 
   app.route("/", mcp.routes);
   app.get("/health", (c) => c.json(toHealth(gateway)));
@@ -91,7 +91,7 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** Without a credential, as `/health`: whoever turns metrics on lets everybody on this machine read them. */
+/** Needs no credential, like `/health`: with metrics on, every user of this machine can read them. */
 function mountMetrics(app: Hono, render: () => string): void {
   const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
   app.get("/metrics", (c) => c.body(render(), 200, headers));
@@ -110,7 +110,7 @@ function respondError(thrown: unknown, report: AppOptions["report"]): Response {
   return Response.json({ error }, { status: ERRORS[error.code].http });
 }
 
-/** On every answer, errors included; outside of the routes, so that none can forget it. */
+/** Applied to every answer, including errors, outside of the routes, so that no route can miss it. */
 function secure(response: Response): Response {
   for (const [name, value] of SECURITY_HEADERS) response.headers.set(name, value);
   return response;

@@ -26,7 +26,7 @@ test("a request that names another host is refused on every route", async (t) =>
   assert.deepEqual(JSON.parse(body), {
     error: {
       code: "REQUEST_FORBIDDEN",
-      message: "The Host header names another machine than this one",
+      message: "The Host header does not name this machine",
       retry: false,
       hint: `Use the address 127.0.0.1:${listener.port}`,
     },

@@ -50,7 +50,7 @@ test("an address that other machines can reach is refused", async () => {
     const [code, message] = await refusal(host, 0);
     assert.deepEqual(
       [code, message],
-      ["LISTEN_FAILED", `${host} can be reached from other machines, and there is no login yet`],
+      ["LISTEN_FAILED", `${host} can be reached from other machines, and Glovebox has no login yet`],
     );
   }
 });

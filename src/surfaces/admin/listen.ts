@@ -1,6 +1,6 @@
 /**
- * Opens the port, on this machine only: there is no login yet that would keep others out. The application is made
- * after that, because only then its own address is known.
+ * Opens the port on loopback only, because Glovebox has no login yet. The application is created afterwards, when its
+ * own address is known.
  */
 
 import { createServer } from "node:http";
@@ -15,13 +15,13 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { App } from "./create-app.ts";
 import { loopbackHosts } from "./guard.ts";
 
-/** Where to listen and what answers. */
+/** The address to listen on, and the application. */
 export interface ListenOptions {
-  /** Called once, before the first request is read, with the Host headers that mean this server. */
+  /** Called once before the first request, with the valid Host headers. */
   readonly createApp: (allowedHosts: ReadonlySet<string>) => App;
   /** `localhost`, `::1` or an address that starts with 127. */
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
 }
 
@@ -30,28 +30,32 @@ export interface Listener {
   /** `http://host:port`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Answers what waits, then ends sessions and connections, also those that a client keeps alive. */
+  /** Answers open requests, then ends sessions and connections, including kept-alive ones. */
   close(): Promise<void>;
 }
 
-/** A client that sends its headers slower than this is not one. */
+/** Time limit for the headers of a request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 
-/** How long answers to what was ended may take on their way out, and how often that is looked at. */
+/** Time limit for sending the last answers, and the polling interval. */
 const ANSWER_MS = 250;
 const LOOK_MS = 10;
 const CLOSING = JSON.stringify({
   jsonrpc: "2.0",
   id: null,
-  error: { code: -32_000, message: "Glovebox is shutting down; ask again when it runs again" },
+  error: { code: -32_000, message: "Glovebox is shutting down; try again after the restart" },
 });
 
-/** Rejects with `LISTEN_FAILED` when the port cannot be had or others could reach it. */
+/** Rejects with `LISTEN_FAILED` if the port cannot be opened or is not on loopback. */
 export async function listen({ createApp, host, port }: ListenOptions): Promise<Listener> {
   if (!isLoopback(host)) {
-    throw new GloveboxError("LISTEN_FAILED", `${host} can be reached from other machines, and there is no login yet`, {
-      hint: "Listen on 127.0.0.1 and let others come in through a tunnel",
-    });
+    throw new GloveboxError(
+      "LISTEN_FAILED",
+      `${host} can be reached from other machines, and Glovebox has no login yet`,
+      {
+        hint: "Listen on 127.0.0.1 and let others connect through a tunnel",
+      },
+    );
   }
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS });
   await openPort(server, host, port);
@@ -85,19 +89,19 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EADDRINUSE", "another program uses it"],
   ["EACCES", "this user may not open it"],
   ["EADDRNOTAVAIL", "this machine does not have that address"],
-  ["ENOTFOUND", "there is no such host"],
+  ["ENOTFOUND", "the host does not exist"],
 ]);
 
 function toListenError(cause: Error, host: string, port: number): GloveboxError {
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
-  const reason = REASONS.get(code) ?? `the system says ${code}`;
+  const reason = REASONS.get(code) ?? `the system reports ${code}`;
   return new GloveboxError("LISTEN_FAILED", `Cannot listen on ${host}:${port}: ${reason}`, {
     cause,
     hint: "Choose another port with `--port`, or stop the other program",
   });
 }
 
-/** A stream that has begun is only ended: what it should have said is not known. */
+/** A started stream is only ended, because its remaining content is unknown. */
 function refuse(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (outgoing.headersSent) return resolve();
@@ -106,7 +110,7 @@ function refuse(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-/** A port without an application behind it would stay open for nobody. */
+/** Closes the port if the application cannot be created. */
 function makeApp(server: Server, create: () => App): App {
   try {
     return create();
@@ -116,14 +120,14 @@ function makeApp(server: Server, create: () => App): App {
   }
 }
 
-/** A GET of a browser is quick, and one of MCP is a stream without end: nobody waits for its answer. */
+/** GET requests are not awaited: those of a browser are short, and those of MCP are endless streams. */
 function follow(waiting: Set<ServerResponse>, incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (incoming.method === "GET") return;
   waiting.add(outgoing);
   outgoing.once("close", () => waiting.delete(outgoing));
 }
 
-/** No new connection first, then what goes on, then the answers to it, then the connections that are left. */
+/** Stops new connections first, then running work, then sends its answers, then closes the remaining connections. */
 async function closeAll(server: Server, app: App, waiting: ReadonlySet<ServerResponse>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());

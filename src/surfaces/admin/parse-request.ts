@@ -1,14 +1,14 @@
-/** Turns what came in over HTTP into values, or says what is wrong with it. */
+/** Parses HTTP input, with an error that names every problem. */
 
 import * as z from "zod";
 
 import { GloveboxError } from "../../domain/index.ts";
 
-/** For a query: a whole number from 1 to `most`. */
+/** A query parameter: an integer from 1 to `most`. */
 export function wholeNumber({ most, usual }: { readonly most: number; readonly usual: number }) {
   return z
     .string()
-    .regex(/^\d{1,4}$/, "must be a whole number")
+    .regex(/^\d{1,4}$/, "must be an integer")
     .transform(Number)
     .pipe(z.int().min(1).max(most))
     .default(usual);
@@ -24,6 +24,6 @@ export function parseRequest<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": ")).join("; ");
   throw new GloveboxError("REQUEST_INVALID", `Wrong ${part}: ${problems}`, {
-    hint: "The admin API's contract lists what each address takes",
+    hint: "The contract of the admin API lists the parameters of each address",
   });
 }

@@ -1,12 +1,12 @@
 /**
- * The built admin page, read once into memory. Requests look names up in a map and never touch the file system,
- * so no path that a request can spell leads anywhere else.
+ * The built admin page, read once into memory. Requests are looked up in a map and never touch the file system, so no
+ * path of a request can reach another file.
  */
 
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
 
-/** A file as it goes out. */
+/** A file with its content type. */
 export interface WebFile {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly type: string;
@@ -19,7 +19,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [".svg", "image/svg+xml"],
 ]);
 
-/** Keys are URL paths; `/` is the page itself. Empty when the folder does not exist; links and other types are left out. */
+/** Keys are URL paths; `/` is the page. Empty if the folder does not exist. Links and other file types are skipped. */
 export function readWebFiles(folder: string): ReadonlyMap<string, WebFile> {
   const files = new Map<string, WebFile>();
   for (const name of listFiles(folder)) {

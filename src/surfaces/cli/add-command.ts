@@ -1,4 +1,4 @@
-/** What the words of every command have in common. */
+/** Options and parsers that commands share. */
 
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
@@ -7,12 +7,12 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/index.ts";
 
-/** Every command takes a configuration. */
+/** Adds a command with `--config`. */
 export function addCommand(parent: Command, words: string, description: string): Command {
   return parent
     .command(words)
     .description(description)
-    .option("--config <path>", "the configuration file to use instead of the one that is found")
+    .option("--config <path>", "a configuration file instead of the one that is found")
     .copyInheritedSettings(parent);
 }
 
@@ -25,13 +25,13 @@ export function parseMoment(text: string, now: Instant): Instant {
   const at = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(at)) return at;
   throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is not a time`, {
-    hint: "Write a date such as 2026-11-16T08:00Z, or 90s, 30m, 12h, 7d for that long ago",
+    hint: "Write a date such as 2026-11-16T08:00Z, or a duration before now: 90s, 30m, 12h, 7d",
   });
 }
 
-/** For options that take a whole number from 1 up. */
+/** Parses an integer from 1 up. */
 export function parseCount(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new InvalidArgumentError("It must be a whole number from 1 up.");
+  throw new InvalidArgumentError("It must be an integer from 1 up.");
 }

@@ -1,9 +1,9 @@
-/** The terminal of a process: its streams, and what Ctrl-C means. */
+/** The terminal of a process: its streams and its signals. */
 
 import { EXIT } from "./powers.ts";
 import type { Terminal } from "./powers.ts";
 
-/** The first request to end is passed on, so that everything can be closed; a second Ctrl-C ends the process at once. */
+/** The first signal starts the shutdown; a second Ctrl-C ends the process at once. */
 export function createTerminal(owner: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr } = owner;
   return {
@@ -14,7 +14,7 @@ export function createTerminal(owner: NodeJS.Process): Terminal {
     onInterrupt(listener) {
       const first = (): void => {
         owner.once("SIGINT", () => owner.exit(EXIT.interrupted));
-        owner.on("SIGTERM", () => undefined); // a further one finds everything closing already
+        owner.on("SIGTERM", () => undefined); // the shutdown is already in progress
         listener();
       };
       owner.once("SIGINT", first);

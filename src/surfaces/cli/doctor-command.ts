@@ -1,4 +1,4 @@
-/** `glovebox doctor`: looks at everything that has to work, and says what to do about what does not. */
+/** `glovebox doctor`: checks the installation and names the remedy for each problem. */
 
 import type { LedgerVerdict } from "../../ledger/index.ts";
 import type { Settings } from "../../config/index.ts";
@@ -18,14 +18,14 @@ export interface Check {
 }
 
 /** For an upstream that is not ready and has not failed either. */
-const SLOW_HINT = "It has not answered yet: start the same command by hand to see why, or wait and try again";
+const SLOW_HINT = "It has not answered yet: run the same command by hand to find the cause, or wait and try again";
 
-/** Checking more would take longer than anybody waits for a look. */
+/** Larger ledgers are not verified here, because that takes too long. */
 const MOST_CHECKED = 200_000;
-/** What the look itself has just written may still be on its way for this long. */
+/** Grace period for records that the check itself has just written. */
 const BEHIND_MS = 10_000;
-const SUSPECT_HINT = "Compare it with an export or a backup that was kept elsewhere";
-const EXPORT_HINT = "It is tried again by itself; check `audit.export`";
+const SUSPECT_HINT = "Compare it with an export or a backup from elsewhere";
+const EXPORT_HINT = "Glovebox retries automatically; check `audit.export`";
 
 const SIGNS = { ok: "ok      ", warning: "warning ", failed: "FAILED  " } as const;
 
@@ -49,13 +49,13 @@ async function examine(config: string | undefined, powers: CliPowers, principal:
   if (!opened.ok) return [node, read, opened.check];
   await using gateway = opened.value;
   const store: Check = { name: "store", state: "ok", message: settings.value.store.path };
-  // Upstreams first: the program of the self-test makes the failed ones try again, and their cause is gone meanwhile.
+  // Upstreams first: the self-test makes failed ones retry, which clears their cause.
   const upstreams = await examineUpstreams(gateway, principal);
   const sandbox = await examineSandbox(gateway, principal);
   return [node, read, store, ...sandbox, ...upstreams, ...(await examineLedger(settings.value, powers))];
 }
 
-/** Whether the ledger is whole, and how far its exports have come. */
+/** Checks the ledger and the progress of its exports. */
 async function examineLedger(settings: Settings, powers: CliPowers): Promise<readonly Check[]> {
   await using records = await powers.readRecords(settings);
   const reader = records.openReader();
@@ -117,13 +117,13 @@ function describeSource({ source, upstreams }: Settings): string {
   return `${from} (${upstreams.size} upstreams)`;
 }
 
-/** A self-test in a real isolate: nothing else proves that programs run here. */
+/** A self-test in a real isolate, because nothing else proves that programs run. */
 async function examineSandbox(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
   const result = await gateway.execute({ principal, source: "return 6 * 7" });
   const sandbox: Check =
     result.value === 42
       ? { name: "sandbox", state: "ok", message: `${result.engine} engine ran a program in ${result.stats.wallMs} ms` }
-      : { name: "sandbox", state: "failed", message: result.error?.message ?? "a program gave the wrong result" };
+      : { name: "sandbox", state: "failed", message: result.error?.message ?? "a program returned the wrong result" };
   return [sandbox, describeIsolation(result.isolation), ...gateway.health().layers.map(toCheck)];
 }
 

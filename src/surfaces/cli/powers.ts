@@ -1,4 +1,4 @@
-/** What the command line is given: it reaches for nothing itself. */
+/** The powers of the command line; it has no others. */
 
 import type { Readable, Writable } from "node:stream";
 
@@ -27,14 +27,14 @@ export interface Terminal {
   onInterrupt(listener: () => void): () => void;
 }
 
-/** What a store holds, opened to be read: creates and starts nothing. */
+/** The records of a store, read-only: creates and starts nothing. */
 export interface StoredRecords extends AsyncDisposable {
   readonly history: Pick<ExecutionControl, "list" | "show">;
-  /** Leaves the ledger as it is. */
+  /** Does not change the ledger. */
   openReader(): LedgerReader;
 }
 
-/** What a store holds, for an operator at a terminal: starts no upstream, and works while gateways run. */
+/** The records of a store for an operator: starts no upstream, and works while gateways run. */
 export interface OperatorRecords extends AsyncDisposable {
   readonly vault: Vault;
   /** Definitions that wait for an operator. */
@@ -46,7 +46,7 @@ export interface OperatorRecords extends AsyncDisposable {
   openDesk(): Promise<ApprovalDesk>;
   /** Asks every gateway on this store to restart one upstream; they poll about once a second. */
   restart(upstream: ConnectorId, actor: string): Promise<void>;
-  /** Returns what a replay needs, once the ledger has a record of who looked. */
+  /** Returns the data of a replay after the ledger has recorded the request. */
   findRecording(id: ExecutionId, access: Parameters<typeof findRecording>[1]): Promise<KeptExecution>;
 }
 
@@ -64,9 +64,9 @@ interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
   readonly gateway: Gateway;
-  /** In whose name MCP clients and the admin page read. */
+  /** The principal of MCP clients and of the admin page. */
   readonly principal: Principal;
-  /** In whose name the holder of the token decides. */
+  /** The principal of the token. */
   readonly operator: Principal;
   readonly token: string;
   readonly webFolder: string;
@@ -76,7 +76,7 @@ interface HttpServerOptions {
 export interface CliPowers {
   readonly version: string;
   readonly terminal: Terminal;
-  /** Where the built admin page is. */
+  /** The folder of the built admin page. */
   readonly webFolder: string;
   /** The settings of the named file, of the one that is found, or the built-in ones. */
   loadSettings(explicit: string | undefined): Promise<Settings>;
@@ -86,7 +86,7 @@ export interface CliPowers {
     flags?: { readonly unrestrictedNetwork?: boolean; readonly lasting?: boolean },
   ): Promise<Gateway>;
   openRecords(settings: Settings): Promise<OperatorRecords>;
-  /** Rejects when there is no store. */
+  /** Rejects if the store does not exist. */
   readRecords(settings: Settings): Promise<StoredRecords>;
   /** Loaded on demand: every other command starts faster without them. */
   loadServers(): Promise<Servers>;

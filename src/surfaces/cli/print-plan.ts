@@ -1,4 +1,4 @@
-/** A call plan for a person: one line for each tool, and how sure the list is. */
+/** Prints a call plan: one line for each tool, and whether the list is exact. */
 
 import type { Writable } from "node:stream";
 
@@ -6,18 +6,17 @@ import type { CallPlan } from "../../domain/index.ts";
 import type { PlanAnswer } from "../gateway.ts";
 import { formatError, printFindings, printLine } from "./print.ts";
 
-/** The plan goes to stdout, findings and the reason of a refusal to stderr. */
+/** The plan is on stdout, findings and the cause of a refusal on stderr. */
 export function printPlan(answer: PlanAnswer, stdout: Writable, stderr: Writable): void {
   printFindings(answer.findings, stderr);
   if (!answer.ok) return printLine(stderr, formatError(answer.error));
   for (const line of formatPlan(answer.plan)) printLine(stdout, line);
 }
 
-/** One line for each tool, and one more when there may be others or none. */
+/** One line for each tool, and one more if the list is not exact or empty. */
 export function formatPlan({ exact, calls }: CallPlan): readonly string[] {
   const lines = calls.map(formatCall);
-  if (!exact)
-    return [...lines, "and perhaps any other tool: the program reaches tools in a way that its text does not fix"];
+  if (!exact) return [...lines, "and possibly any other tool: the program computes which tools it calls"];
   return lines.length === 0 ? ["no tool"] : lines;
 }
 
@@ -25,7 +24,7 @@ function formatCall({ tool, effect, access, times, when, args = [], at }: CallPl
   const places = at.map(({ line, column }) => `${line}:${column}`).join(", ");
   const told = [
     effect,
-    times === "once" ? "once" : "perhaps many times",
+    times === "once" ? "once" : "possibly many times",
     when,
     ...(access === "computed" ? ["computed"] : []),
   ];

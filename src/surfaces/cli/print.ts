@@ -1,4 +1,4 @@
-/** How results and errors look on a terminal. Data goes to stdout, everything else to stderr. */
+/** Prints results and errors. Data goes to stdout, everything else to stderr. */
 
 import type { Writable } from "node:stream";
 
@@ -8,22 +8,22 @@ import type { DryRun, ExecutionResult, Finding, GloveboxError, PublicError } fro
 
 const LINE_BYTES = 64 * 1024;
 
-/** Text from programs and servers may hold terminal escapes; a person's terminal never sees them. */
+/** Removes terminal escapes from text of programs and servers. */
 export function printLine(stream: Writable, text: string): void {
   stream.write(`${cleanText(text, { maxBytes: LINE_BYTES })}\n`);
 }
 
-/** One object on one line, for scripts, exact. */
+/** One exact object on one line, for scripts. */
 export function printJson(stream: Writable, value: unknown): void {
   stream.write(`${toPlainJson(value)}\n`);
 }
 
-/** JSON escapes only some of what a terminal obeys and nobody sees; here the rest is escaped too, and parses to the same. */
+/** Also escapes terminal controls and invisible characters that JSON does not escape; it parses to the same value. */
 export function toPlainJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replaceAll(UNPRINTABLE, escapeUnits);
 }
 
-/** Text that a person is to judge: what a terminal obeys and what nobody sees is written out instead of dropped. */
+/** Text for a reviewer: terminal controls and invisible characters are written out instead of removed. */
 export function toVisible(text: string): string {
   return text.toWellFormed().replaceAll(HIDDEN, escapeUnits);
 }
@@ -35,10 +35,10 @@ function escapeUnits(character: string): string {
     .join("");
 }
 
-/** Outside of strings JSON has none of them. */
+/** JSON has none of them outside of strings. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Likewise, with the controls that JSON escapes by itself; tabs and line breaks are what they look like. */
+/** The same, with the controls that JSON escapes; tabs and line breaks are visible. */
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 export function formatError(error: PublicError): string {
@@ -69,21 +69,21 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
   if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
 }
 
-/** What would have been done, one line each. */
+/** The skipped calls, one line each. */
 function printDryRun({ writes }: DryRun, stderr: Writable): void {
   printLine(stderr, writes.length === 0 ? "dry run: no call was skipped" : "dry run: skipped calls");
   for (const { seq, tool, effect, decision, args } of writes) {
-    const asked = decision === "ask" ? ", after an approval" : "";
+    const asked = decision === "ask" ? ", after approval" : "";
     printLine(stderr, `  ${seq} ${tool}(${args === undefined ? "…" : toPlainJson(args)}) (${effect}${asked})`);
   }
 }
 
 function formatTruncation({ handle, bytes, shape }: NonNullable<ExecutionResult["truncated"]>): string {
   const how = `await glovebox.results.read("${handle}")`;
-  return `the result has ${bytes} bytes; a sample is shown, a program reads the rest with ${how}: ${shape}`;
+  return `the result has ${bytes} bytes; above is a sample, a program reads the rest with ${how}: ${shape}`;
 }
 
-/** What analysis noticed, one line each. */
+/** Findings, one line each. */
 export function printFindings(findings: readonly Finding[], stderr: Writable): void {
   for (const { rule, severity, message, line, column } of findings) {
     printLine(stderr, `${severity}: ${message} (${rule}, line ${line}, column ${column})`);

@@ -37,8 +37,8 @@ test("what is piped in is taken whole, but for one line break at its end", async
 });
 
 test("nothing, and bytes that are no text, are refused with a remedy", async () => {
-  const empty = { code: "REQUEST_INVALID", message: "No value came in on standard input" };
+  const empty = { code: "REQUEST_INVALID", message: "Standard input is empty" };
   for (const nothing of ["", "\n"]) await assert.rejects(pipe(nothing), empty);
-  const message = "What came in on standard input is no text in UTF-8";
+  const message = "Standard input is not valid UTF-8";
   await assert.rejects(pipe(Uint8Array.of(0xff, 0xfe, 0x41)), { code: "REQUEST_INVALID", message });
 });

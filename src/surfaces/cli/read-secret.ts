@@ -1,4 +1,4 @@
-/** Reads what must not be seen: from a terminal without showing it, or from whatever is piped in. */
+/** Reads a secret from a terminal without echo, or from a pipe. */
 
 import { createInterface } from "node:readline";
 
@@ -6,14 +6,14 @@ import { GloveboxError } from "../../domain/index.ts";
 import { Secret } from "../../vault/index.ts";
 import type { Terminal } from "./powers.ts";
 
-/** Above what a secret may have, so that a longer one is refused by its size and not cut. */
+/** Above the limit of a secret, so that a longer one is refused and not cut. */
 const MAX_BYTES = 1024 * 1024;
 
-/** One line of a terminal; all that is piped in, without a line break at its end. */
+/** One line of a terminal, or all piped input without one final line break. */
 export async function readSecret({ stdin, stderr }: Terminal, label: string): Promise<Secret> {
   const text = stdin.isTTY === true ? await readLine({ stdin, stderr }, label) : await readAll(stdin);
   if (text !== "") return new Secret(text);
-  throw new GloveboxError("REQUEST_INVALID", "No value came in on standard input", { hint: "Type it, or pipe it in" });
+  throw new GloveboxError("REQUEST_INVALID", "Standard input is empty", { hint: "Type it, or pipe it in" });
 }
 
 async function readLine({ stdin, stderr }: Pick<Terminal, "stdin" | "stderr">, label: string): Promise<string> {
@@ -37,12 +37,12 @@ async function readAll(stdin: Terminal["stdin"]): Promise<string> {
   return decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
 }
 
-/** Bytes that are no text would be stored as something else than what came in. */
+/** Invalid UTF-8 would be stored as another value. */
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (thrown) {
-    throw new GloveboxError("REQUEST_INVALID", "What came in on standard input is no text in UTF-8", {
+    throw new GloveboxError("REQUEST_INVALID", "Standard input is not valid UTF-8", {
       cause: thrown,
       hint: "Encode it, for example with `base64`",
     });

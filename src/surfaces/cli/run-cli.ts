@@ -1,4 +1,4 @@
-/** The command line: turns words into one command and its outcome into an exit code. */
+/** The command line: parses arguments, runs one command and returns its exit code. */
 
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 
@@ -21,14 +21,14 @@ import { mcpCommand, serveCommand } from "./serve-command.ts";
 import { approveServerCommand, restartServerCommand, serversCommand } from "./servers/servers-command.ts";
 
 export interface CliContext extends CommandContext {
-  /** In whose name MCP clients call a server that this person started. */
+  /** The principal of MCP clients of a server that this person started. */
   readonly agent: Principal;
 }
 
-/** Errors of the request or the set-up, as opposed to those of a program. */
+/** Errors of usage or configuration, not of a program. */
 const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID"]);
 
-/** Runs one command and says how the process should end. Never rejects. */
+/** Runs one command and returns the exit code. Never rejects. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   let code: number = EXIT.done;
   const program = createProgram(context, (ended) => {
@@ -79,95 +79,95 @@ const UNRESTRICTED = [
 ] as const;
 
 function addServing(program: Command, context: CliContext, end: (code: number) => void): void {
-  addCommand(program, "serve", "MCP over Streamable HTTP, the admin page, /health")
+  addCommand(program, "serve", "serve MCP over Streamable HTTP, the admin page and /health")
     .option("--json", "print the addresses as one JSON object")
     .option("--host <name>", "a loopback name or address to listen on")
-    .option("--port <number>", "the port to listen on; 0 takes any", parsePort)
+    .option("--port <number>", "the port to listen on; 0 chooses a free one", parsePort)
     .option(...UNRESTRICTED)
     .action(async (flags) => end(await serveCommand(flags, context)));
-  addCommand(program, "mcp", "MCP on standard input and output: what a client's mcp.json starts")
+  addCommand(program, "mcp", "serve MCP on standard input and output, for a client's mcp.json")
     .option(...UNRESTRICTED)
     .action(async (flags) => end(await mcpCommand(flags, context)));
 }
 
 function addRunning(program: Command, context: CliContext, end: (code: number) => void): void {
-  addCommand(program, "run", "one program through the whole pipeline")
+  addCommand(program, "run", "run one program through the whole pipeline")
     .argument("[file]", "the program; - for standard input")
     .option("--json", "print the whole result as one JSON object")
     .option("--batch <file>", "one JSON object per line in, one result per line out")
     .option("--parallel <number>", "with --batch: how many at once", parseCount)
-    .option("--wall-ms <ms>", "limit of the time from start to end", parseCount)
-    .option("--cpu-ms <ms>", "limit of processor time", parseCount)
-    .option("--memory-mb <mb>", "limit of memory", parseCount)
-    .option("--calls <number>", "limit of tool calls", parseCount)
+    .option("--wall-ms <ms>", "wall-clock limit", parseCount)
+    .option("--cpu-ms <ms>", "CPU time limit", parseCount)
+    .option("--memory-mb <mb>", "memory limit", parseCount)
+    .option("--calls <number>", "limit on tool calls", parseCount)
     .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
     .option("--plan", "print which tools the program can call, without running it")
-    .option("--dry-run", "make reads only; list what else the program would do")
-    .option("--no-analysis", "skip the rules and the type check; the sandbox holds without them")
-    .option("--no-types", "skip the type check; wrong arguments are then found at the call")
+    .option("--dry-run", "make reads only and list the other calls")
+    .option("--no-analysis", "skip the rules and the type check; the sandbox does not depend on them")
+    .option("--no-types", "skip the type check; wrong arguments are reported at the call")
     .option(...UNRESTRICTED)
-    .option("--no-network", "run without fetch, whatever the network policy allows")
+    .option("--no-network", "run without fetch, even if the network policy allows hosts")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));
 }
 
 function addLooking(program: Command, context: CliContext, end: (code: number) => void): void {
-  addCommand(program, "tools", "what an agent would find")
-    .argument("[query...]", "words to look for; without any, all tools")
+  addCommand(program, "tools", "list or search the tools agents can use")
+    .argument("[query...]", "search words; without any, all tools")
     .option("--json", "print as one JSON object")
-    .option("--limit <number>", "how many at most", parseCount)
+    .option("--limit <number>", "maximum number", parseCount)
     .action(async (words: string[], flags) => end(await toolsCommand(words.join(" "), flags, context)));
-  addCommand(program, "describe", "TypeScript declarations of tools or whole namespaces")
+  addCommand(program, "describe", "print TypeScript declarations of tools or whole namespaces")
     .argument("<names...>", "addresses such as github.listIssues, or namespaces such as github")
     .option("--json", "print as one JSON object")
-    .addOption(new Option("--detail <level>", "how much to tell").choices(["brief", "types", "full"]))
+    .addOption(new Option("--detail <level>", "level of detail").choices(["brief", "types", "full"]))
     .action(async (names: string[], flags) => end(await describeCommand(names, flags, context)));
-  addCommand(program, "doctor", "checks everything and says what to do")
+  addCommand(program, "doctor", "check the installation and name remedies")
     .option("--json", "print as one JSON object")
     .action(async (flags) => end(await doctorCommand(flags, context)));
 }
 
 function addServers(program: Command, context: CliContext, end: (code: number) => void): void {
-  const servers = addCommand(program, "servers", "the upstreams, their state and definitions that are held back")
+  const servers = addCommand(program, "servers", "list upstreams, their state and withheld definitions")
     .option("--json", "print as one JSON object")
     .action(async (flags) => end(await serversCommand(flags, context)));
-  addCommand(servers, "approve <name> [tools...]", "accepts new or changed definitions of tools, after showing them")
-    .option("--all", "everything that is held back of this server")
+  addCommand(servers, "approve <name> [tools...]", "show new or changed tool definitions and accept them")
+    .option("--all", "all withheld definitions of this server")
     .option("--json", "print as one JSON object")
     .action(async (name: string, tools: string[], _flags, command: Command) =>
       end(await approveServerCommand([name, ...tools], command.optsWithGlobals(), context)),
     );
   addLogins(servers, context, end);
-  addCommand(servers, "restart <name>", "restarts an upstream in every gateway that runs on this store").action(
+  addCommand(servers, "restart <name>", "restart an upstream in every gateway on this store").action(
     async (name: string, _flags, command: Command) =>
       end(await restartServerCommand(name, command.optsWithGlobals(), context)),
   );
 }
 
 function addLogins(servers: Command, context: CliContext, end: (code: number) => void): void {
-  addCommand(servers, "login <name>", "logs in to an upstream with OAuth: prints an address for your browser")
+  addCommand(servers, "login <name>", "log in to an upstream with OAuth; prints an address for your browser")
     .option("--open", "also open the address in a browser")
-    .option("--scope <scopes>", "scopes to ask for beside the usual ones, separated by spaces")
-    .option("--port <number>", "the port for the answer on 127.0.0.1; left out, any free one", parsePort)
+    .option("--scope <scopes>", "additional scopes, separated by spaces")
+    .option("--port <number>", "the port for the answer on 127.0.0.1 (default: a free one)", parsePort)
     .action(async (name: string, _flags, command: Command) =>
       end(await loginServerCommand(name, command.optsWithGlobals(), context)),
     );
-  addCommand(servers, "logout <name>", "forgets the login of an upstream").action(
+  addCommand(servers, "logout <name>", "delete the login of an upstream").action(
     async (name: string, _flags, command: Command) =>
       end(await logoutServerCommand(name, command.optsWithGlobals(), context)),
   );
 }
 
 function addSecrets(program: Command, context: CliContext, end: (code: number) => void): void {
-  const secrets = addCommand(program, "secrets", "the names of the secrets that are set")
+  const secrets = addCommand(program, "secrets", "list the names of the secrets")
     .option("--json", "print as one JSON object")
     .action(async (flags) => end(await listSecrets(flags, context)));
-  addCommand(secrets, "set <name>", "sets a secret; its value is read from standard input").action(
+  addCommand(secrets, "set <name>", "set a secret; its value is read from standard input").action(
     async (name: string, _flags, command: Command) => end(await setSecret(name, command.optsWithGlobals(), context)),
   );
-  addCommand(secrets, "remove <name>", "removes a secret").action(async (name: string, _flags, command: Command) =>
+  addCommand(secrets, "remove <name>", "remove a secret").action(async (name: string, _flags, command: Command) =>
     end(await removeSecret(name, command.optsWithGlobals(), context)),
   );
-  addCommand(secrets, "rotate-key", "seals all secrets with a new key, while gateways run").action(
+  addCommand(secrets, "rotate-key", "seal all secrets with a new key while gateways run").action(
     async (_flags, command: Command) => end(await rotateKey(command.optsWithGlobals(), context)),
   );
 }

@@ -55,7 +55,7 @@ export async function runCommand(
   const { terminal } = powers;
   const principal = { ...operator, session: randomUUID() };
   if (flags.plan && flags.batch !== undefined) {
-    throw new GloveboxError("REQUEST_INVALID", "A batch runs, so it cannot be planned", { hint: "Leave --plan out" });
+    throw new GloveboxError("REQUEST_INVALID", "--plan cannot be used with --batch", { hint: "Remove one of them" });
   }
   const source = flags.batch === undefined ? await readSource(file, terminal) : "";
   const settings = withFlags(await powers.loadSettings(flags.config), flags);
@@ -71,7 +71,7 @@ export async function runCommand(
   }
 }
 
-/** The operator at the command line sets these as the configuration does; a program can never ask for more. */
+/** The operator's flags replace configured limits; a program can never ask for more. */
 function withFlags(settings: Settings, { wallMs, cpuMs, memoryMb, calls, engine }: RunFlags): Settings {
   const limits = parseLimits({
     ...settings.sandbox.limits,
@@ -86,8 +86,8 @@ function withFlags(settings: Settings, { wallMs, cpuMs, memoryMb, calls, engine 
 async function readSource(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === "-" || (file === undefined && !terminal.stdin.isTTY)) return readAll(terminal.stdin);
   if (file === undefined) {
-    throw new GloveboxError("REQUEST_INVALID", "There is no program to run", {
-      hint: "Name a file, or - for standard input",
+    throw new GloveboxError("REQUEST_INVALID", "No program was given", {
+      hint: "Pass a file, or - for standard input",
     });
   }
   try {
@@ -105,7 +105,7 @@ async function runOne(source: string, session: RunSession): Promise<number> {
   return signal.aborted ? EXIT.interrupted : exitOf(result);
 }
 
-/** Tells what a program can call; it does not run. */
+/** Prints what a program can call, without running it. */
 async function planOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags } = session;
   const answer = await session.gateway.plan(toInput({ source }, session));
@@ -123,14 +123,14 @@ function toInput(
   return { source, principal, signal, analysis, types, dryRun, ...narrowed, ...(limits && { limits }) };
 }
 
-/** How the process ends after one program. */
+/** The exit code after one program. */
 export function exitOf({ state, error }: ExecutionResult): number {
   if (state === "completed") return EXIT.done;
   if (state === "paused") return EXIT.paused;
   return error && (error.code.startsWith("POLICY_") || error.code === "EGRESS_DENIED") ? EXIT.refused : EXIT.failed;
 }
 
-/** Each line is answered by a line with its id; a line that is no program gets an answer too. Carried out means exit 0. */
+/** Each line gets a result line with its id, also an invalid one. Exit 0 if all lines were answered. */
 async function runBatch(path: string, session: RunSession): Promise<number> {
   const { terminal, signal } = session;
   const input = path === "-" ? terminal.stdin : createReadStream(resolve(terminal.cwd, path));
@@ -164,7 +164,7 @@ async function answerLine(line: string, session: RunSession): Promise<void> {
   }
 }
 
-/** The object of every other line; the execution has no id, because none was opened. */
+/** A result without an execution id, because no execution was opened. */
 function toRefused(
   thrown: GloveboxError,
 ): Omit<ExecutionResult, "execution" | "engine" | "isolation"> & { execution: null } {

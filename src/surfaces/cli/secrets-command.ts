@@ -1,4 +1,4 @@
-/** `glovebox secrets`: values and keys come from standard input, never from an argument, and are never printed. */
+/** `glovebox secrets`: reads values and keys from standard input, never from an argument, and never prints them. */
 
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { SecretName } from "../../domain/index.ts";
@@ -9,7 +9,7 @@ import type { CommandContext } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
 import { readSecret } from "./read-secret.ts";
 
-/** Running gateways look once a second; this is time for a few looks. */
+/** Running gateways poll once a second; this covers a few polls. */
 const HAND_OVER_MS = 5000;
 
 export interface SecretsFlags {
@@ -59,12 +59,12 @@ export async function removeSecret(
 function parseName(rawName: string): SecretName {
   const name = parseSecretName(rawName);
   if (name) return name;
-  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(rawName)} cannot be the name of a secret`, {
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(rawName)} is not a valid secret name`, {
     hint: "Use letters, digits and underscores, a letter first",
   });
 }
 
-/** Fails when a secret cannot be opened with either key: its value has to be set again. */
+/** Exit 1 if a secret cannot be opened with either key: its value must be set again. */
 export async function rotateKey(flags: SecretsFlags, { powers, principal }: CommandContext): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using records = await powers.openRecords(await powers.loadSettings(flags.config));
@@ -81,5 +81,5 @@ export async function rotateKey(flags: SecretsFlags, { powers, principal }: Comm
 function describeRotation({ secrets, damaged }: Awaited<ReturnType<Vault["rotate"]>>): string {
   const done = `The key was changed; ${secrets} secrets are sealed with the new one`;
   if (damaged.length === 0) return done;
-  return `${done}\nCannot be opened, before and now, because their records were changed: ${damaged.join(", ")}`;
+  return `${done}\nThese cannot be opened because their records were changed; set them again: ${damaged.join(", ")}`;
 }

@@ -1,4 +1,4 @@
-/** `glovebox serve` and `glovebox mcp`: the two ways in which a client reaches the product. */
+/** `glovebox serve` and `glovebox mcp`: the two ways for clients to connect. */
 
 import type { Settings } from "../../config/index.ts";
 import type { ExecutionResult, Principal, UpstreamStatus } from "../../domain/index.ts";
@@ -35,7 +35,7 @@ export async function serveCommand(
   const token = powers.createToken();
   const server = await servers.serveHttp({ host, port, gateway, principal: agent, operator, token, webFolder, report });
   try {
-    // Whoever interrupts while upstreams are still starting does not wait for them.
+    // An interrupt does not wait for upstreams that are still starting.
     const found = await Promise.race([gateway.search(agent, { limit: 1 }), ended]);
     if (!found) return EXIT.done;
     const { servers: upstreams } = found;
@@ -47,7 +47,7 @@ export async function serveCommand(
   return EXIT.done;
 }
 
-/** Serves one client on standard input and output; stdout belongs to the protocol. */
+/** Serves one client on standard input and output; only the protocol may write to stdout. */
 export async function mcpCommand(
   flags: { readonly config?: string; readonly unrestrictedNetwork?: boolean },
   { powers, agent }: { powers: CliPowers; agent: Principal },
@@ -92,7 +92,7 @@ function announce({ url, token, settings, servers, gateway, powers, json }: Anno
   const lines = [
     `Glovebox ${powers.version} serves MCP at ${mcp}`,
     `  admin page  ${admin}`,
-    `  isolation   ${LEVELS[isolation]}${isolation === "strict" ? "" : "; glovebox doctor says what is missing"}`,
+    `  isolation   ${LEVELS[isolation]}${isolation === "strict" ? "" : "; glovebox doctor names what is missing"}`,
     `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with demo upstreams"}`,
     ...servers.map((server) => `  upstream    ${server.name}: ${server.state}, ${countOf(server.tools, "tool")}`),
     ...servers.flatMap(({ name, cause, hint }) =>

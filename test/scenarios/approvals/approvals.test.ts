@@ -46,7 +46,7 @@ describe("approvals on the command line", () => {
     assert.match(approved.stderr, /"amount": 5/);
     assert.equal(
       approved.stdout,
-      `${first.id}: approved for this call only\n${first.execution}: paused: 1 more of its calls wait for a person\n`,
+      `${first.id}: approved for this call only\n${first.execution}: paused: 1 more of its calls wait for approval\n`,
     );
     const again = await runGlovebox(["reject", first.id, "--reason", "no"], { folder });
     assert.equal(again.code, 1);
@@ -87,7 +87,7 @@ describe("approvals on the command line", () => {
       [["reject"], 2],
     ] as const)
       assert.equal((await runGlovebox(args, { folder })).code, code, args.join(" "));
-    assert.equal((await runGlovebox(["approvals"], { folder })).stderr, "Nothing waits for a person\n");
+    assert.equal((await runGlovebox(["approvals"], { folder })).stderr, "No call waits for approval\n");
   });
 
   test("approvals masks secrets and escapes control characters", async (context) => {

@@ -75,7 +75,7 @@ test("a server that requires a login gets one, programs use it, and no token is 
     [out.code, out.stderr],
     [
       0,
-      `The login of notes is forgotten; ${provider.issuer} offers no way to revoke its tokens, so they stay good until they end\n`,
+      `The login of notes is deleted; ${provider.issuer} cannot revoke its tokens, so they stay valid until they expire\n`,
     ],
   );
   assert.match((await runGlovebox(["servers"], folder)).stdout, /^notes: needs-login/);
@@ -123,5 +123,5 @@ test("servers login accepts only configured HTTP servers", async (context) => {
   const stdio = await runGlovebox(["servers", "login", "local"], folder);
   assert.deepEqual([stdio.code, /local is not an HTTP server/.test(stdio.stderr)], [2, true]);
   const unknown = await runGlovebox(["servers", "login", "unknown"], folder);
-  assert.deepEqual([unknown.code, /There is no server "unknown"/.test(unknown.stderr)], [2, true]);
+  assert.deepEqual([unknown.code, /The configuration has no server "unknown"/.test(unknown.stderr)], [2, true]);
 });

@@ -46,7 +46,7 @@ test("logout revokes tokens at an authorization server that supports it", async 
   const [folder, token] = await enter(context, provider);
   assert.deepEqual(await logOut(folder), [
     0,
-    `The login of notes is forgotten, and its tokens are revoked at ${provider.issuer}\n`,
+    `The login of notes is deleted, and its tokens are revoked at ${provider.issuer}\n`,
   ]);
   assert.equal(await provider.isValid(token), false);
   assert.deepEqual(provider.revocations, ["none", "none"]);
@@ -72,7 +72,7 @@ test("logout deletes the login and names an authorization server that cannot rev
   provider.revocationStatus = 503;
   assert.deepEqual(await logOut(folder), [
     0,
-    `The login of notes is forgotten, but its tokens could not be revoked at ${provider.issuer} (it answered with status 503): they stay good until they end, or until you end them there\n`,
+    `The login of notes is deleted, but its tokens could not be revoked at ${provider.issuer} (it answered with status 503): they stay valid until they expire, or until you revoke them there\n`,
   ]);
   assert.equal(await provider.isValid(token), true);
   assert.deepEqual(await outcomes(folder), ["failed"]);

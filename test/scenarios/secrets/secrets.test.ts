@@ -117,10 +117,10 @@ test("secrets set refuses an empty value and an invalid name", async (context) =
   const folder = makeFolder(context, { mcpServers: {} });
   const empty = await runGlovebox(["secrets", "set", "A"], { folder, input: "" });
   assert.equal(empty.code, 2);
-  assert.match(empty.stderr, /No value came in on standard input/);
+  assert.match(empty.stderr, /Standard input is empty/);
   const named = await runGlovebox(["secrets", "set", "not a name"], { folder, input: "x" });
   assert.equal(named.code, 2);
-  assert.match(named.stderr, /cannot be the name of a secret/);
+  assert.match(named.stderr, /is not a valid secret name/);
   const asArgument = await runGlovebox(["secrets", "set", "A", "value-in-argument"], { folder, input: "x" });
   assert.equal(asArgument.code, 2);
 });

@@ -59,7 +59,7 @@ test("run --plan prints what a program can call and calls nothing", async (conte
   const folder = makeFolder(context, CONFIG);
   const input = "for (const a of [1, 2]) await everything.getSum({ a, b: 3 })";
   const told = await runGlovebox(["run", "--plan", "-"], { folder, input });
-  assert.equal(told.stdout, 'everything.getSum (read, perhaps many times, maybe) at 1:31 {"b":3}\n');
+  assert.equal(told.stdout, 'everything.getSum (read, possibly many times, maybe) at 1:31 {"b":3}\n');
   assert.equal(told.code, 0, told.stderr);
   const json = await runGlovebox(["run", "--plan", "--json", "-"], { folder, input: "globalThis[input]" });
   assert.deepEqual(JSON.parse(json.stdout), { ok: true, plan: { exact: false, calls: [] }, findings: [] });

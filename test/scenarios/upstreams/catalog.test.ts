@@ -106,7 +106,7 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
     assert.equal(code, 0);
     const limited = await ask("healthy.json", "tools", "--limit", "2");
     assert.equal(limited.stdout.trimEnd().split("\n").length, 2);
-    assert.equal(limited.stderr, "There are more: narrow the query or raise --limit\n");
+    assert.equal(limited.stderr, "More tools match: narrow the query or raise --limit\n");
   });
 
   test("tools --json is one object with tools and servers", async () => {

@@ -51,11 +51,11 @@ describe("a changed tool definition", { concurrency: 2 }, () => {
       [1, `// probe.echo is withheld: its definition changed since it was accepted. ${HINT}\n`],
     );
     const servers = await runGlovebox(["servers"], { folder });
-    assert.match(servers.stdout, /held back: echo, changed\n {4}description:\n {6}- Echoes what it gets\.\n {6}\+ /);
+    assert.match(servers.stdout, /withheld: echo, changed\n {4}description:\n {6}- Echoes what it gets\.\n {6}\+ /);
     assert.ok(!servers.stdout.includes("\u001b") && servers.stdout.includes("evil.example"));
     const approved = await runGlovebox(["servers", "approve", "probe"], { folder });
     assert.equal(approved.code, 0);
-    assert.match(approved.stdout, /held back: echo, changed\n[^]*evil\.example[^]*probe: 1 approved\n$/);
+    assert.match(approved.stdout, /withheld: echo, changed\n[^]*evil\.example[^]*probe: 1 approved\n$/);
     assert.deepEqual(await run(folder), { a: 1 });
     const ledger = await runGlovebox(["audit", "export"], { folder });
     const actions = ledger.stdout.split("\n").flatMap((line) => /"action":"(tool\.\w+)"/.exec(line)?.[1] ?? []);

@@ -87,7 +87,7 @@ test("a person is warned before the question when the tool has changed since, an
 });
 
 describe("the outcome", () => {
-  test("says how the execution stands: it goes on, waits for others, for a gateway, has ended, is not known", async () => {
+  test("prints the state of the execution: running, waiting for others or for a gateway, ended, unknown", async () => {
     const { queue, asked } = await openPaused();
     await using _ = queue;
     const other = await queue.request({ seq: 2 });
@@ -100,13 +100,13 @@ describe("the outcome", () => {
     const end = (state: "paused" | "completed") =>
       queue.store.executions.close(executionOf(1), { endedAt: 2, state, result: "{}" });
     const third = await queue.request({ seq: 3 });
-    assert.equal(await outcomeOf(third.id), `${executionOf(1)}: goes on`);
+    assert.equal(await outcomeOf(third.id), `${executionOf(1)}: running`);
     await end("paused");
-    assert.equal(await outcomeOf(asked.id), `${executionOf(1)}: paused: 1 more of its calls wait for a person`);
+    assert.equal(await outcomeOf(asked.id), `${executionOf(1)}: paused: 1 more of its calls wait for approval`);
     assert.match((await outcomeOf(other.id)) ?? "", /: paused: no gateway has gone on with it yet; /);
     const last = await queue.request({ seq: 4 });
     await end("completed");
     assert.equal(await outcomeOf(last.id), `${executionOf(1)}: completed`);
-    assert.equal(await outcomeOf(unknown.id), `${executionOf(2)}: is not known any more`);
+    assert.equal(await outcomeOf(unknown.id), `${executionOf(2)}: is no longer known`);
   });
 });

@@ -1,4 +1,4 @@
-/** `glovebox approvals`, `approve` and `reject`: the operator's word on calls that wait, beside gateways that run. */
+/** `glovebox approvals`, `approve` and `reject`: an operator decides waiting calls, with or without a running gateway. */
 
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,11 +42,11 @@ export interface ApprovalContext {
   readonly principal: Principal;
 }
 
-/** Gateways look about twice a second; this is time for a few looks. */
+/** Gateways poll about twice a second; this covers a few polls. */
 const GO_ON_MS = 1_200;
 const LOOK_MS = 250;
 
-/** Those that wait first. Exit 0 also when none does. */
+/** Waiting ones first. Exit 0 also if there are none. */
 export async function approvalsCommand(flags: ApprovalsFlags, { powers }: ApprovalContext): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using records = await openRecords(flags, powers);
@@ -61,7 +61,7 @@ export async function approvalsCommand(flags: ApprovalsFlags, { powers }: Approv
   const approvals = isUnknown ? [] : await desk.list(query);
   if (flags.json) printJson(stdout, { approvals });
   else for (const approval of approvals) printLine(stdout, summarizeApproval(approval, powers.now()));
-  if (!flags.json && approvals.length === 0) printLine(stderr, "Nothing waits for a person");
+  if (!flags.json && approvals.length === 0) printLine(stderr, "No call waits for approval");
   return EXIT.done;
 }
 
@@ -74,7 +74,7 @@ export async function showApproval(id: string, flags: Flags, { powers }: Approva
   return EXIT.done;
 }
 
-/** Asks at a terminal only, so that a script can use it. Exit 1 when the person says no to the question. */
+/** Asks only at a terminal, so that scripts can use it. Exit 1 if the person declines. */
 export async function decideCommand(id: string, flags: DecideFlags, context: ApprovalContext): Promise<number> {
   const { powers, principal } = context;
   const { verdict, scope, note } = flags;
@@ -101,7 +101,7 @@ async function openRecords({ config }: Flags, powers: Powers): Promise<DeskRecor
   return powers.openRecords(await powers.loadSettings(config));
 }
 
-/** On standard error: standard output has the outcome alone. */
+/** Printed on standard error; standard output has only the outcome. */
 async function isConfirmed(desk: ApprovalDesk, id: string, flags: DecideFlags, powers: Powers): Promise<boolean> {
   const { stdin, stderr } = powers.terminal;
   const review = await desk.show(id);
@@ -134,7 +134,7 @@ async function printOutcome(desk: ApprovalDesk, approval: Approval, flags: Flags
 
 type State = ExecutionResult["state"] | "running" | "unknown";
 
-/** A gateway that runs goes on with a paused execution within a moment, if nothing else of it waits. */
+/** A running gateway resumes a paused execution at once, unless another of its calls waits. */
 async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, powers: Powers): Promise<State> {
   const until = powers.now() + GO_ON_MS;
   for (;;) {
@@ -146,9 +146,9 @@ async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, p
 }
 
 function describeState(state: State, waiting: number): string {
-  if (state === "running") return "goes on";
-  if (state === "unknown") return "is not known any more";
+  if (state === "running") return "running";
+  if (state === "unknown") return "is no longer known";
   if (state !== "paused") return state;
-  if (waiting > 0) return `paused: ${waiting} more of its calls wait for a person`;
-  return "paused: no gateway has gone on with it yet; one that runs on this store does, or `glovebox executions resume`";
+  if (waiting > 0) return `paused: ${waiting} more of its calls wait for approval`;
+  return "paused: no gateway has resumed it yet; start one on this store, or run `glovebox executions resume`";
 }

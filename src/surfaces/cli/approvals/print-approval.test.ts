@@ -82,8 +82,8 @@ test("a tool whose server says something else by now is warned about right below
   const [server, definition] = [known(parseConnectorId("sh\u202eop")), DIGEST];
   const lines = formatReview({ ...REVIEW, change: { server, definition, seenAt: HOUR_MS } }, HOUR_MS);
   const warning = [
-    String.raw`warning: since 1970-01-01T01:00:00.000Z the server sh\u202eop defines this tool otherwise, which is held back`,
-    "  The question is about the definition before that; `glovebox servers` shows the difference",
+    String.raw`warning: since 1970-01-01T01:00:00.000Z the server sh\u202eop defines this tool differently, which is withheld`,
+    "  The approval is for the former definition; `glovebox servers` shows the difference",
   ];
   assert.deepEqual(lines, formatReview(REVIEW, HOUR_MS).toSpliced(2, 0, ...warning));
 });
@@ -92,11 +92,11 @@ test("what is not known is said, never left out", () => {
   const { plan: _plan, session: _session, ...unknown } = APPROVAL;
   const lines = formatReview({ approval: { ...unknown, labels: [] }, execution: null, places: [], calls: [] }, 0);
   assert.deepEqual(lines.slice(4, 6), [
-    `asked by: local, execution ${EXECUTION} (not known any more), call 3`,
-    "has read: nothing labelled",
+    `asked by: local, execution ${EXECUTION} (no longer known), call 3`,
+    "has read: nothing labeled",
   ]);
   assert.deepEqual(lines.slice(-5), [
-    "program: none, or not known any more",
+    "program: none, or no longer known",
     "can call:",
     "  not known",
     "did so far:",
@@ -114,7 +114,7 @@ test("several places are all marked, and none when the text does not tell", () =
     ">    2  await shop.pay({ amount: sum })",
   ]);
   assert.deepEqual(programOf([]), [
-    "program: its text does not tell which line makes this call",
+    "program: the line of this call is not certain",
     "     1  const sum = 5;",
     "     2  await shop.pay({ amount: sum })",
   ]);
@@ -129,8 +129,8 @@ test("a program of up to 120 lines is shown whole, a longer one around the marke
   };
   assert.deepEqual(numbersOf(119), [119, "1", "119", undefined]);
   assert.deepEqual(numbersOf(120), [120, "1", "120", undefined]);
-  assert.deepEqual(numbersOf(121), [25, "48", "72", "  96 lines are left out; --json has them all"]);
-  assert.deepEqual(numbersOf(121, []), [120, "1", "120", "  1 lines are left out; --json has them all"]);
+  assert.deepEqual(numbersOf(121), [25, "48", "72", "  96 lines are omitted; --json has all"]);
+  assert.deepEqual(numbersOf(121, []), [120, "1", "120", "  1 lines are omitted; --json has all"]);
 });
 
 test("nothing can hide, turn around or overwrite: it is written out", () => {
@@ -164,7 +164,7 @@ test("arguments that are not there are not shown as if they were, and a beginnin
     return [summarizeApproval(approval, HOUR_MS).split("\n")[1], lines[lines.indexOf("arguments:") + 1]];
   };
   const twice = (text: string) => [`  ${text}`, `  ${text}`];
-  assert.deepEqual(shown({ args: null, argsShown: "dropped" }), twice(`not kept any more; their digest is ${DIGEST}`));
+  assert.deepEqual(shown({ args: null, argsShown: "dropped" }), twice(`no longer kept; their digest is ${DIGEST}`));
   assert.deepEqual(shown({ args: null, argsShown: "damaged" }), twice("damaged in the store: it cannot be approved"));
   assert.deepEqual(shown({ args: '{"a":"\u202e', argsShown: "beginning" }), twice(String.raw`{"a":"\u202e`));
   assert.deepEqual(shown({ args: null }), twice("null"));

@@ -1,4 +1,4 @@
-/** A call that waits, for a person who is to judge it. Nothing of it can hide, overwrite or pretend on a terminal. */
+/** Prints a waiting call for a reviewer. No part of it can hide, overwrite or imitate other output on a terminal. */
 
 import { cleanText } from "../../../text/index.ts";
 import type { Approval, HeldChange, Instant, LabelSource } from "../../../domain/index.ts";
@@ -9,11 +9,11 @@ import { formatPlan } from "../print-plan.ts";
 import { toPlainJson, toVisible } from "../print.ts";
 
 const SUMMARY_BYTES = 160;
-/** A longer program is shown around the places that matter. */
+/** A longer program is shown only around the marked lines. */
 const WHOLE_LINES = 120;
 const AROUND_LINES = 12;
 
-/** Two lines: what is asked, and with which arguments. */
+/** Two lines: the call and its arguments. */
 export function summarizeApproval(approval: Approval, now: Instant): string {
   const { id, tool, effect, principal, execution, seq, reason } = approval;
   const asked = `${tool} (${effect}) for ${principal} in ${execution}, call ${seq}`;
@@ -21,7 +21,7 @@ export function summarizeApproval(approval: Approval, now: Instant): string {
   return `${id} ${describeState(approval, now)}: ${asked}: ${inLine(reason)}\n  ${args}`;
 }
 
-/** Everything a reviewer needs, from the call outward. */
+/** Everything that a reviewer needs, the call first. */
 export function formatReview(review: Review, now: Instant): readonly string[] {
   const { approval, execution, calls, change } = review;
   const { id, tool, effect, rule, reason, principal, session, seq } = approval;
@@ -32,8 +32,8 @@ export function formatReview(review: Review, now: Instant): readonly string[] {
     ...(change ? formatChange(change) : []),
     `rule: ${inLine(rule)}`,
     `reason: ${inLine(reason)}`,
-    `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "not known any more"}), call ${seq}`,
-    `has read: ${approval.labels.map(formatLabel).join(", ") || "nothing labelled"}`,
+    `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "no longer known"}), call ${seq}`,
+    `has read: ${approval.labels.map(formatLabel).join(", ") || "nothing labeled"}`,
     ...indent("arguments:", toArguments(approval, 2).split("\n")),
     ...formatProgram(review),
     ...indent("can call:", approval.plan ? formatPlan(approval.plan).map(inLine) : ["not known"]),
@@ -41,19 +41,19 @@ export function formatReview(review: Review, now: Instant): readonly string[] {
   ];
 }
 
-/** Said before everything else about the call: a person may know the tool by what it was. */
+/** Printed first, because a person may know the tool by its former definition. */
 function formatChange({ server, seenAt }: HeldChange): readonly string[] {
   const since = new Date(seenAt).toISOString();
   return [
-    `warning: since ${since} the server ${inLine(server)} defines this tool otherwise, which is held back`,
-    "  The question is about the definition before that; `glovebox servers` shows the difference",
+    `warning: since ${since} the server ${inLine(server)} defines this tool differently, which is withheld`,
+    "  The approval is for the former definition; `glovebox servers` shows the difference",
   ];
 }
 
 function toArguments({ args, argsShown, argsDigest }: Approval, indentation?: number): string {
   switch (argsShown) {
     case "dropped":
-      return `not kept any more; their digest is ${argsDigest}`;
+      return `no longer kept; their digest is ${argsDigest}`;
     case "damaged":
       return "damaged in the store: it cannot be approved";
     case "beginning":
@@ -83,7 +83,7 @@ function formatCall({ seq, tool, effect, decision, outcome }: Review["calls"][nu
 
 function formatProgram({ execution, places }: Review): readonly string[] {
   const source = execution?.source ?? "";
-  if (source === "") return ["program: none, or not known any more"];
+  if (source === "") return ["program: none, or no longer known"];
   const marked = new Set(places.map(({ line }) => line));
   const lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
   const isShort = lines.length <= WHOLE_LINES || marked.size === 0;
@@ -95,16 +95,16 @@ function formatProgram({ execution, places }: Review): readonly string[] {
   return [
     `program: ${describeMarks(places.length)}`,
     ...shown.map(({ line, text }) => `${marked.has(line) ? ">" : " "} ${String(line).padStart(4)}  ${toVisible(text)}`),
-    ...(left > 0 ? [`  ${left} lines are left out; --json has them all`] : []),
+    ...(left > 0 ? [`  ${left} lines are omitted; --json has all`] : []),
   ];
 }
 
 function describeMarks(places: number): string {
-  if (places === 0) return "its text does not tell which line makes this call";
+  if (places === 0) return "the line of this call is not certain";
   return places === 1 ? "the marked line makes this call" : "one of the marked places makes this call";
 }
 
-/** A text that brings its own line breaks must not look like another field. */
+/** Keeps line breaks of a text from imitating another field. */
 function inLine(text: string): string {
   return toVisible(text).replaceAll("\n", String.raw`\n`);
 }

@@ -1,4 +1,4 @@
-/** `glovebox audit`, `audit tail` and `audit key`: looking things up in the ledger. */
+/** `glovebox audit`, `audit tail` and `audit key`: search the ledger. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -24,10 +24,10 @@ export interface AuditFlags {
 }
 
 const DEFAULT_LIMIT = 50;
-/** How often `tail` looks. */
+/** Polling interval of `tail`. */
 const LOOK_MS = 250;
 
-/** The newest matches, in the order in which they were written. */
+/** The newest matches, oldest first. */
 export async function listCommand(flags: AuditFlags, powers: CliPowers): Promise<number> {
   const { stdout } = powers.terminal;
   const query = toQuery(flags, powers.now());
@@ -38,7 +38,7 @@ export async function listCommand(flags: AuditFlags, powers: CliPowers): Promise
   return EXIT.done;
 }
 
-/** Every record that is written from now on, by whichever process. */
+/** Prints every new record of all processes. */
 export async function tailCommand(
   flags: Pick<AuditFlags, "config" | "json">,
   { terminal, ...powers }: CliPowers,
@@ -59,14 +59,14 @@ export async function tailCommand(
   return EXIT.done;
 }
 
-/** What an operator keeps elsewhere, to check exports with. */
+/** An operator keeps the key elsewhere, to verify exports. */
 export async function keyCommand(flags: Pick<AuditFlags, "config" | "json">, powers: CliPowers): Promise<number> {
   await using records = await powers.readRecords(await powers.loadSettings(flags.config));
   const reader = records.openReader();
   const { key } = reader;
   if (key === undefined)
-    throw new GloveboxError("REQUEST_NOT_FOUND", "There is no signing key yet", {
-      hint: "It is made when Glovebox first opens the ledger: `glovebox doctor` does",
+    throw new GloveboxError("REQUEST_NOT_FOUND", "The ledger has no signing key yet", {
+      hint: "Glovebox creates it when it first opens the ledger: run `glovebox doctor`",
     });
   if (flags.json) printJson(powers.terminal.stdout, { key });
   else printLine(powers.terminal.stdout, key);

@@ -23,8 +23,8 @@ export interface ExportFlags {
 const BATCH = 500;
 
 /**
- * Writes every record, oldest first. A ledger that is not whole is written as it is, so that it can be looked into, but
- * nothing is signed then, and the exit code is 1.
+ * Writes every record, oldest first. A damaged ledger is written as it is, for inspection, but without a signature and
+ * with exit code 1.
  */
 export async function exportLedger(file: string | undefined, flags: ExportFlags, powers: CliPowers): Promise<number> {
   const { terminal } = powers;
@@ -40,11 +40,11 @@ export async function exportLedger(file: string | undefined, flags: ExportFlags,
   } catch (cause) {
     throw new GloveboxError("REQUEST_INVALID", `${file ?? "standard output"} cannot be written`, {
       cause,
-      hint: "Name a file that does not exist yet, in a folder that you may write to",
+      hint: "Choose a new file in a folder that you may write to",
     });
   }
   if (!verdict || verdict.ok) return EXIT.done;
-  printLine(terminal.stderr, `the ledger is not whole: record ${verdict.seq}: ${verdict.problem}`);
+  printLine(terminal.stderr, `the ledger is damaged: record ${verdict.seq}: ${verdict.problem}`);
   return EXIT.failed;
 }
 
@@ -55,7 +55,7 @@ async function* toLines(reader: LedgerReader, onEnd: (verdict: LedgerVerdict) =>
   onEnd(step.value);
 }
 
-/** One request on each line, as collectors read them from a file. */
+/** One request per line, the form that collectors read from a file. */
 async function* toOtlpLines(reader: LedgerReader, version: string): AsyncIterable<string> {
   let batch: JsonObject[] = [];
   for await (const record of reader.records()) {

@@ -1,4 +1,4 @@
-/** `glovebox audit verify`: whether anybody has changed the ledger, or an export of it. */
+/** `glovebox audit verify`: checks the ledger or an export for changes. */
 
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
@@ -19,7 +19,7 @@ export interface VerifyFlags {
   readonly key?: string;
 }
 
-/** Exit 1 when a record was changed, removed, added, moved or cut off; 2 when that could not be looked at. */
+/** Exit 1 if a record was changed, removed, added, moved or cut off; 2 if that could not be checked. */
 export async function verifyCommand(file: string | undefined, flags: VerifyFlags, powers: CliPowers): Promise<number> {
   const { stdout, cwd } = powers.terminal;
   const key = flags.key === undefined ? undefined : parseKey(flags.key);
@@ -34,7 +34,7 @@ export async function verifyCommand(file: string | undefined, flags: VerifyFlags
   return verdict.ok ? EXIT.done : EXIT.failed;
 }
 
-/** An error is the reason why nobody could look: that says nothing about the ledger. */
+/** An error means that the check was not possible; it does not describe the ledger. */
 async function verifyStore(
   flags: VerifyFlags,
   key: ExpectedKey | undefined,
@@ -53,7 +53,7 @@ async function verifyStore(
 function parseKey(text: string): ExpectedKey {
   const key = parsePublicKey(text);
   if (key) return key;
-  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is no public key of a ledger`, {
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is not a public key of a ledger`, {
     hint: "`glovebox audit key` prints it: ed25519: and 43 characters",
   });
 }
@@ -61,14 +61,14 @@ function parseKey(text: string): ExpectedKey {
 function describe(verdict: LedgerVerdict, isAnySigner: boolean): string {
   if (!verdict.ok) return `record ${verdict.seq}: ${verdict.problem}`;
   const { records, first, signed, key } = verdict;
-  const from = first === undefined ? "" : `, from record ${first} on: earlier ones were dropped by a signed cut`;
+  const from = first === undefined ? "" : `, from record ${first} on; a signed cut dropped earlier ones`;
   const all = `${records} records, all intact${from}`;
-  if (signed === undefined || key === undefined) return `${all}; nothing is signed yet`;
-  const pin = isAnySigner ? "; whether that is the right key, --key decides" : "";
+  if (signed === undefined || key === undefined) return `${all}; not signed yet`;
+  const pin = isAnySigner ? "; pass --key to check the signer" : "";
   return `${all}; signed up to record ${signed} by ${key}${pin}`;
 }
 
-/** A line that is no record reaches the check as such. */
+/** A line that is not a record is passed to the check unchanged. */
 async function* readLines(path: string): AsyncIterable<unknown> {
   try {
     for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {

@@ -1,4 +1,4 @@
-/** The words of `glovebox executions` and its options. */
+/** Defines `glovebox executions`. */
 
 import { Option } from "commander";
 import type { Command } from "commander";
@@ -11,24 +11,24 @@ import { resumeExecutionCommand } from "./resume-command.ts";
 
 const STATES = ["running", "completed", "failed", "paused", "cancelled"];
 
-/** Options may stand before or after the word of a subcommand, so each takes those of its parent too. */
+/** Options may come before or after the subcommand, so each also accepts those of its parent. */
 export function addExecutions(program: Command, context: CommandContext, end: (code: number) => void): void {
-  const executions = addCommand(program, "executions", "what was executed, newest first")
+  const executions = addCommand(program, "executions", "list executions, newest first")
     .addOption(new Option("--state <name>", "only those in this state").choices(STATES))
-    .option("--limit <number>", "how many at most; 50 when left out", parseCount)
+    .option("--limit <number>", "maximum number (default 50)", parseCount)
     .option("--json", "print as one JSON object")
     .action(async (flags) => end(await executionsCommand(flags, context)));
-  addCommand(executions, "show <id>", "one execution: its source with findings, its calls and what came of it")
+  addCommand(executions, "show <id>", "show one execution: source with findings, calls and result")
     .option("--json", "print as one JSON object")
     .action(async (id: string, _flags, command: Command) =>
       end(await showExecutionCommand(id, command.optsWithGlobals(), context)),
     );
-  addCommand(executions, "cancel <id>", "ends an execution that runs or is paused, whichever gateway has it")
+  addCommand(executions, "cancel <id>", "cancel a running or paused execution in any gateway")
     .option("--json", "print as one JSON object")
     .action(async (id: string, _flags, command: Command) =>
       end(await cancelExecutionCommand(id, command.optsWithGlobals(), context)),
     );
-  addCommand(executions, "resume <id>", "goes on here with one that was put away, once a person has decided")
+  addCommand(executions, "resume <id>", "resume a suspended execution here, after a decision")
     .option("--json", "print as one JSON object")
     .action(async (id: string, _flags, command: Command) =>
       end(await resumeExecutionCommand(id, command.optsWithGlobals(), context)),

@@ -1,4 +1,4 @@
-/** `glovebox executions`, `executions show` and `executions cancel`: what was executed, and an end to what goes on. */
+/** `glovebox executions`, `executions show` and `executions cancel`. */
 
 import type { ExecutionDetails } from "../../../execution/index.ts";
 import { EXIT } from "../powers.ts";
@@ -27,7 +27,7 @@ export async function executionsCommand(flags: ExecutionsFlags, { powers }: Comm
   return EXIT.done;
 }
 
-/** Likewise. */
+/** Starts nothing and changes nothing. */
 export async function showExecutionCommand(
   id: string,
   flags: ExecutionsFlags,
@@ -42,7 +42,7 @@ export async function showExecutionCommand(
   return EXIT.done;
 }
 
-/** Exit 1 when it goes on because its process did not answer: the wish stays written down. */
+/** Exit 1 if its process did not answer: the request to cancel stays recorded. */
 export async function cancelExecutionCommand(
   id: string,
   flags: ExecutionsFlags,
@@ -55,7 +55,7 @@ export async function cancelExecutionCommand(
   if (flags.json) printJson(stdout, line);
   else printLine(stdout, describeLine(line));
   if (line.endedAt !== null) return EXIT.done;
-  printLine(stderr, "The process that runs it has not answered; it ends the execution as soon as it looks");
+  printLine(stderr, "Its process has not answered; it cancels the execution at its next poll");
   return EXIT.failed;
 }
 

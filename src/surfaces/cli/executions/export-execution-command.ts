@@ -1,4 +1,4 @@
-/** `glovebox executions export`: a past execution as one document, to be shown again elsewhere. */
+/** `glovebox executions export`: a past execution as one document, for replay elsewhere. */
 
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -8,7 +8,7 @@ import { EXIT } from "../powers.ts";
 import { printLine } from "../print.ts";
 import type { CommandContext } from "../powers.ts";
 
-/** What programs were given is nobody's business but the owner's. */
+/** The deliveries of programs are private to the owner. */
 const OWNER_ONLY = 0o600;
 
 export async function exportExecutionCommand(
@@ -19,8 +19,8 @@ export async function exportExecutionCommand(
   const { terminal } = powers;
   const id = parseExecutionId(rawId);
   if (!id) {
-    throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(rawId)} is no execution`, {
-      hint: "Take the id from the result of execute: ex_ and 24 hex digits",
+    throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(rawId)} is not an execution id`, {
+      hint: "Use the id from the result of execute: ex_ and 24 hex digits",
     });
   }
   const settings = await powers.loadSettings(flags.config);
@@ -29,7 +29,8 @@ export async function exportExecutionCommand(
   const text = `${JSON.stringify(powers.toRecordingFile(kept))}\n`;
   if (file === undefined) terminal.stdout.write(text);
   else await writeNew(resolve(terminal.cwd, file), text, file);
-  if (file !== undefined) printLine(terminal.stderr, `written to ${file}; it holds what the program was given`);
+  if (file !== undefined)
+    printLine(terminal.stderr, `written to ${file}; it contains all results that the program received`);
   return EXIT.done;
 }
 
@@ -39,7 +40,7 @@ async function writeNew(path: string, text: string, shown: string): Promise<void
   } catch (cause) {
     throw new GloveboxError("REQUEST_INVALID", `${shown} cannot be written`, {
       cause,
-      hint: "Name a file that does not exist yet, in a folder that you may write to",
+      hint: "Choose a new file in a folder that you may write to",
     });
   }
 }

@@ -1,13 +1,13 @@
-/** One execution as a person reads it on a terminal, part by part. Whoever prints it cleans every line. */
+/** Formats one execution for a terminal. The caller cleans every line. */
 
 import type { CallRecord, ExecutionView, Finding, LabelSource } from "../../../domain/index.ts";
 import type { ExecutionDetails } from "../../../execution/index.ts";
 import { formatError } from "../print.ts";
 
-/** A value that is longer is cut; `--json` has all of it. */
+/** A longer value is cut; `--json` has all of it. */
 const VALUE_CHARS = 4_000;
 
-/** In the order in which one reviews: who and when, what was asked, what it did, what came of it. */
+/** In the order of a review: principal and time, source, calls, result. */
 export function describeExecution(details: ExecutionDetails): readonly string[] {
   const { id, state, principal, startedAt, endedAt, result, approvals } = details;
   return [
@@ -29,7 +29,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ["", `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Each finding stands below the line that it is about. */
+/** Each finding is below its line. */
 function describeSource(source: string, findings: readonly Finding[]): readonly string[] {
   const lines = source.trimEnd().split("\n");
   const width = String(lines.length).length;
@@ -57,11 +57,11 @@ function describeApproval(approval: ExecutionDetails["approvals"][number]): stri
 }
 
 function describeOutcome({ value, error, truncated, stats, state }: ExecutionView): readonly string[] {
-  const used = `${stats.wallMs} ms, ${stats.cpuMs} ms of processor time, ${stats.peakMemoryBytes} bytes at most`;
+  const used = `${stats.wallMs} ms, ${stats.cpuMs} ms of CPU time, ${stats.peakMemoryBytes} bytes at most`;
   return [
     ...section("error", error ? formatError(error).split("\n") : []),
     ...section("result", value === undefined ? [] : [capValue(JSON.stringify(value))]),
-    ...(truncated ? [`  the whole has ${truncated.bytes} bytes: ${truncated.handle}`] : []),
+    ...(truncated ? [`  the whole value has ${truncated.bytes} bytes: ${truncated.handle}`] : []),
     ...(state === "running" ? [] : ["", `used: ${used}`]),
   ];
 }

@@ -1,4 +1,4 @@
-/** `glovebox executions replay`: a past execution again, from its journal or from an export, with no upstream touched. */
+/** `glovebox executions replay`: runs a past execution again from its journal or an export, without upstreams. */
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -20,7 +20,7 @@ export interface ReplayFlags {
   readonly engine?: EngineName;
 }
 
-/** Exit code 1 when it came out otherwise than the first time, or when other code failed. */
+/** Exit code 1 if it differs from the first time, or if other code failed. */
 export async function replayCommand(
   subject: string,
   flags: ReplayFlags,
@@ -29,8 +29,8 @@ export async function replayCommand(
   const { terminal } = powers;
   const { until, code: file } = flags;
   if (until !== undefined && file !== undefined) {
-    throw new GloveboxError("REQUEST_INVALID", "Other code has calls of its own, so it cannot stop at one", {
-      hint: "Leave out --until or --code",
+    throw new GloveboxError("REQUEST_INVALID", "--until cannot be used with --code", {
+      hint: "Remove one of them",
     });
   }
   const code = file === undefined ? undefined : await readText(file, terminal);
@@ -57,7 +57,7 @@ export async function replayCommand(
   }
 }
 
-/** The store is closed before the replay begins. */
+/** Closes the store before the replay starts. */
 async function findRecording(
   settings: Settings,
   id: ExecutionId,
@@ -90,9 +90,9 @@ function printReplayed(
 }
 
 function describeSame({ until, code }: ReplayFlags, wasCompared: boolean): string {
-  if (code !== undefined) return "replayed with other code; no upstream was touched";
-  if (until !== undefined) return `replayed up to the answer of call ${until}; no upstream was touched`;
-  return wasCompared ? "replayed; it came out the same" : "replayed as far as it has come; it has not ended yet";
+  if (code !== undefined) return "replayed with other code; no upstream was called";
+  if (until !== undefined) return `replayed up to the answer of call ${until}; no upstream was called`;
+  return wasCompared ? "replayed; the result is the same" : "replayed as far as it came; it has not ended yet";
 }
 
 async function readText(file: string, { cwd }: Terminal): Promise<string> {
@@ -101,7 +101,7 @@ async function readText(file: string, { cwd }: Terminal): Promise<string> {
   } catch (cause) {
     throw new GloveboxError("REQUEST_INVALID", `${file} cannot be read`, {
       cause,
-      hint: "Name an execution (ex_ and 24 hex digits), or a file that `glovebox executions export` has written",
+      hint: "Pass an execution id (ex_ and 24 hex digits), or a file from `glovebox executions export`",
     });
   }
 }

@@ -1,4 +1,4 @@
-/** `glovebox executions resume`: goes on with an execution that was put away, where no gateway runs that would. */
+/** `glovebox executions resume`: resumes a suspended execution if no gateway runs. */
 
 import { GloveboxError, parseExecutionId } from "../../../domain/index.ts";
 import type { ExecutionDetails } from "../../../execution/index.ts";
@@ -8,7 +8,7 @@ import { EXIT } from "../powers.ts";
 import { printJson, printResult } from "../print.ts";
 import { exitOf } from "../run-command.ts";
 
-/** Prints as `run` does, and ends as `run` does: exit 3 when it still waits for a person. */
+/** Output and exit codes are those of `run`: exit 3 if it still waits for approval. */
 export async function resumeExecutionCommand(
   rawId: string,
   flags: ExecutionsFlags,
@@ -36,6 +36,6 @@ export async function resumeExecutionCommand(
 
 function elsewhere(id: string): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", `${parseExecutionId(id) ?? "It"} runs in another process`, {
-    hint: "Look at it with `glovebox executions show`",
+    hint: "Run `glovebox executions show`",
   });
 }

@@ -1,4 +1,4 @@
-/** The calls that the ledger knows, for a simulation. */
+/** Reads past calls from the ledger, for a simulation. */
 
 import type { LedgerReader } from "../../../ledger/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
@@ -10,10 +10,10 @@ type SimulatedCall = Parameters<typeof simulate>[1][number];
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const KINDS = ["allow", "ask", "deny"] as const;
-/** What the product itself answers is never asked about. */
+/** Builtin calls never pass the rules. */
 const OWN_RULE = "builtin";
 
-/** Effects that the operator states today count for the past, too. Records that cannot be read are left out. */
+/** Applies today's operator effects to past calls. Unreadable records are skipped. */
 export async function readPastCalls(
   ledger: Pick<LedgerReader, "records">,
   { since, effects }: { readonly since: Instant; readonly effects: PolicySettings["effects"] },

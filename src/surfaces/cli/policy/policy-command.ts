@@ -1,4 +1,4 @@
-/** `glovebox policy`: the rules in force, why a call would be decided as it would, and what other rules would change. */
+/** `glovebox policy`: shows the rules, explains decisions and simulates other rules. */
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -36,7 +36,7 @@ export interface PolicyFlags {
 
 const NEAREST = 3;
 
-/** What is configured, rules of the file included; no upstream is started. */
+/** Shows the configured rules, including those of the rule file. Starts no upstream. */
 export async function policyCommand(flags: PolicyFlags, powers: CliPowers): Promise<number> {
   const { stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
@@ -54,7 +54,7 @@ export async function policyCommand(flags: PolicyFlags, powers: CliPowers): Prom
   return EXIT.done;
 }
 
-/** Ends as the call would: 0 allowed, 3 asked about, 4 denied; 1 when there is no such tool. Nothing is called. */
+/** The exit code is the decision: 0 allow, 3 ask, 4 deny; 1 for an unknown tool. Makes no call. */
 export async function explainCommand(name: string, flags: PolicyFlags, powers: CliPowers): Promise<number> {
   const args = parseArgs(flags.args ?? "{}");
   const principal = parsePrincipal(flags);
@@ -82,7 +82,7 @@ export async function explainCommand(name: string, flags: PolicyFlags, powers: C
   return { allow: EXIT.done, ask: EXIT.paused, deny: EXIT.refused }[decision.kind];
 }
 
-/** The file stands in for the rule file of the configuration; the configuration's own rules stay. */
+/** The file replaces the rule file of the configuration; the rules of the configuration stay. */
 export async function simulateCommand(file: string, flags: PolicyFlags, powers: CliPowers): Promise<number> {
   const since = flags.since === undefined ? 0 : parseMoment(flags.since, powers.now());
   const settings = await powers.loadSettings(flags.config);
@@ -128,8 +128,8 @@ async function findTool(
   const tool = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address));
   if (tool) return tool;
   const nearest = findNearest(snapshot, name, NEAREST);
-  throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name.slice(0, 200))}`, {
-    hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "glovebox tools lists what there is",
+  throw new GloveboxError("TOOL_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 200))}`, {
+    hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "`glovebox tools` lists the tools",
   });
 }
 
@@ -148,7 +148,7 @@ function parseArgs(text: string): JsonObject {
   throw wrong();
 }
 
-/** An MCP client of this machine, unless told otherwise. */
+/** By default an MCP client of this machine. */
 function parsePrincipal({ principal = "local", group = [] }: PolicyFlags): Principal {
   const id = parsePrincipalId(principal);
   if (id) return { id, kind: "agent", groups: group };
@@ -176,7 +176,7 @@ function formatRule({
   return `${decision.padEnd(7)} ${id}: ${parts.join(", ")} (${reason})`;
 }
 
-/** Conditions in words: paths and patterns were parsed, and their inside is nobody's business. */
+/** Describes conditions in words, because paths and patterns are parsed. */
 function toWrittenRule({ when, ...rule }: PolicyRule): object {
   return { ...rule, ...(when && { when: when.map(describeCondition) }) };
 }

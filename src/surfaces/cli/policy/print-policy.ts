@@ -1,4 +1,4 @@
-/** Explanations and simulations of policy, for a person. */
+/** Prints explanations and simulations of policy. */
 
 import type { Writable } from "node:stream";
 
@@ -29,7 +29,7 @@ export function printSimulation(
     parts.reduce((sum, part) => sum + part.calls, 0);
   printLine(
     stdout,
-    `${calls} calls: ${same} as before, ${count(changed)} changed, ${count(cannotTell)} cannot be told without their arguments`,
+    `${calls} calls: ${same} as before, ${count(changed)} changed, ${count(cannotTell)} undecided without their arguments`,
   );
   for (const { principal, tool, from, to, rule, calls: times } of changed) {
     printLine(stdout, `  ${from} -> ${to}  ${tool} by ${principal}, ${times} calls, ${rule}`);

@@ -1,4 +1,4 @@
-/** `glovebox tools` and `describe`: what an agent would find and read. */
+/** `glovebox tools` and `describe`: the tools that agents can use, and their declarations. */
 
 import { EXIT } from "../powers.ts";
 import type { CommandContext } from "../powers.ts";
@@ -13,7 +13,7 @@ export interface CatalogFlags {
 }
 
 const NAME_WIDTH = 36;
-/** A search gives no more at once. */
+/** The page size of a search. */
 const MOST_TOOLS = 50;
 
 export async function toolsCommand(
@@ -38,13 +38,15 @@ export async function toolsCommand(
     if (found.cursor !== undefined)
       printLine(
         stderr,
-        limit < MOST_TOOLS ? "There are more: narrow the query or raise --limit" : "There are more: narrow the query",
+        limit < MOST_TOOLS
+          ? "More tools match: narrow the query or raise --limit"
+          : "More tools match: narrow the query",
       );
   }
   return EXIT.done;
 }
 
-/** Exit 1 when a name is neither a tool nor a namespace; what is known is printed all the same. */
+/** Exit 1 if a name is neither a tool nor a namespace; the known ones are still printed. */
 export async function describeCommand(
   names: readonly string[],
   flags: CatalogFlags,

@@ -1,6 +1,6 @@
 /**
- * Waits on the loopback interface for the browser to come back from a login. It takes one answer, with the state that
- * it was told, and nothing else; what anybody else sends changes nothing.
+ * Waits on loopback for the browser to return from a login. It accepts one answer with the expected state and ignores
+ * every other request.
  */
 
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -15,22 +15,22 @@ const MAX_URL_CHARS = 8192;
 
 export interface AnswerOptions {
   readonly state: string;
-  /** 0 takes any free one. */
+  /** 0 chooses a free one. */
   readonly port: number;
   readonly answerMs: number;
 }
 
 export interface AnswerListener extends AsyncDisposable {
   readonly redirectUri: string;
-  /** The parameters of the first request with the right state. Rejects when time is up or `stop` was called. */
+  /** The parameters of the first request with the right state. Rejects after the timeout or `stop`. */
   readonly answer: Promise<URLSearchParams>;
   stop(): void;
 }
 
-/** Listens before anybody is sent away, so that the address for the answer is known and taken. */
+/** Listens before the login starts, so that the address for the answer is known and reserved. */
 export async function listenForAnswer({ state, port, answerMs }: AnswerOptions): Promise<AnswerListener> {
   const answered = Promise.withResolvers<URLSearchParams>();
-  answered.promise.catch(() => undefined); // nobody may be waiting yet
+  answered.promise.catch(() => undefined); // no caller may be waiting yet
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 10_000 });
   const taken = await listen(server, port);
   server.on("request", (request, response) => {
@@ -40,7 +40,7 @@ export async function listenForAnswer({ state, port, answerMs }: AnswerOptions):
   });
   const fail = (message: string) => (): void =>
     answered.reject(new GloveboxError("REQUEST_CANCELLED", message, { hint: "Start the login again" }));
-  const timer = setTimeout(fail("Nobody has answered the login in time"), answerMs);
+  const timer = setTimeout(fail("The login was not completed in time"), answerMs);
   return {
     redirectUri: `http://${HOST}:${taken}${PATH}`,
     answer: answered.promise,
@@ -53,10 +53,10 @@ export async function listenForAnswer({ state, port, answerMs }: AnswerOptions):
   };
 }
 
-const DONE = "Glovebox has received the answer. You can close this page and go back to the terminal.\n";
-const STRANGE = "This is not the answer that Glovebox waits for.\n";
+const DONE = "Glovebox has received the answer. You can close this page and return to the terminal.\n";
+const STRANGE = "This is not the expected answer.\n";
 
-/** The Host header is checked against rebinding of names: a page elsewhere must not be able to speak to this. */
+/** Checks the Host header, so that a web page cannot reach this server by DNS rebinding. */
 function readAnswer(request: IncomingMessage, port: number, state: string): URLSearchParams | undefined {
   const { url = "", method, headers } = request;
   if (method !== "GET" || headers.host !== `${HOST}:${port}` || url.length > MAX_URL_CHARS) return undefined;
@@ -71,7 +71,7 @@ function isSame(one: string, other: string): boolean {
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }
 
-/** The address of this page holds the code, so no other page may learn it and nothing is kept. */
+/** The address of this page contains the code, so it is neither sent as referrer nor cached. */
 function reply(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     "content-type": "text/plain; charset=utf-8",
@@ -86,7 +86,7 @@ function reply(response: ServerResponse, status: number, text: string): void {
 function listen(server: Server, port: number): Promise<number> {
   const listening = Promise.withResolvers<number>();
   server.once("error", (cause) => {
-    const hint = "Choose another port with --port, or leave it out";
+    const hint = "Choose another port with --port, or omit it";
     listening.reject(new GloveboxError("LISTEN_FAILED", `Port ${port} of ${HOST} cannot be used`, { cause, hint }));
   });
   server.listen(port, HOST, () => {

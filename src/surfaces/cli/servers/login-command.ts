@@ -1,4 +1,4 @@
-/** `glovebox servers login` and `servers logout`: a person lets Glovebox use an upstream in their name, or ends that. */
+/** `glovebox servers login` and `servers logout`: connect or disconnect a person's account of an upstream. */
 
 import type { DroppedLogin } from "../../../connectors/index.ts";
 import { parseConnectorId } from "../../../domain/index.ts";
@@ -16,10 +16,10 @@ export interface LoginFlags {
   readonly port?: number;
 }
 
-/** How long a person may take at the browser. */
+/** Time limit for the person at the browser. */
 const ANSWER_MS = 10 * 60_000;
 
-/** The address goes to standard output by itself, so that it can be piped; tokens are never printed. */
+/** Only the address goes to standard output, so that it can be piped. Tokens are never printed. */
 export async function loginServerCommand(name: string, flags: LoginFlags, context: CommandContext): Promise<number> {
   const { powers, principal } = context;
   const { stdout, stderr } = powers.terminal;
@@ -45,7 +45,7 @@ export async function loginServerCommand(name: string, flags: LoginFlags, contex
   }
 }
 
-/** Forgotten in any case; whether the tokens are good for anybody who has them still is said beside it. */
+/** Deletes the login in any case, and reports whether its tokens are still valid. */
 export async function logoutServerCommand(name: string, flags: LoginFlags, context: CommandContext): Promise<number> {
   const { powers, principal } = context;
   const settings = await powers.loadSettings(flags.config);
@@ -59,15 +59,15 @@ export async function logoutServerCommand(name: string, flags: LoginFlags, conte
 function describeLogout(id: ConnectorId, dropped: DroppedLogin): string {
   if (dropped.kind === "none") return `${id} had no login`;
   const { issuer, revocation } = dropped;
-  const forgotten = `The login of ${id} is forgotten`;
+  const forgotten = `The login of ${id} is deleted`;
   if (!revocation) return forgotten;
   switch (revocation.kind) {
     case "revoked":
       return `${forgotten}, and its tokens are revoked at ${issuer}`;
     case "unsupported":
-      return `${forgotten}; ${issuer} offers no way to revoke its tokens, so they stay good until they end`;
+      return `${forgotten}; ${issuer} cannot revoke its tokens, so they stay valid until they expire`;
     case "failed":
-      return `${forgotten}, but its tokens could not be revoked at ${issuer} (${revocation.cause}): they stay good until they end, or until you end them there`;
+      return `${forgotten}, but its tokens could not be revoked at ${issuer} (${revocation.cause}): they stay valid until they expire, or until you revoke them there`;
     default:
       return revocation satisfies never;
   }

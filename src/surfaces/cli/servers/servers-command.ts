@@ -1,4 +1,4 @@
-/** `glovebox servers`, `servers approve` and `servers restart`: upstreams, their state, and definitions that wait for an operator. */
+/** `glovebox servers`, `servers approve` and `servers restart`: upstreams, their state, and withheld definitions. */
 
 import type { HeldTool } from "../../../catalog/index.ts";
 import { GloveboxError, serverCommand, parseConnectorId } from "../../../domain/index.ts";
@@ -13,7 +13,7 @@ export interface ServersFlags {
   readonly all?: boolean;
 }
 
-/** Exit 1 when an upstream has failed, so that a script can tell. What is held back fails nothing. */
+/** Exit 1 if an upstream has failed. Withheld definitions do not count as a failure. */
 export async function serversCommand(flags: ServersFlags, { powers, principal }: CommandContext): Promise<number> {
   const { stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
@@ -32,7 +32,7 @@ export async function serversCommand(flags: ServersFlags, { powers, principal }:
   return servers.some(hasFailed) ? EXIT.failed : EXIT.done;
 }
 
-/** Of no use for now: it is tried again after a pause, or waits for a person. */
+/** Cannot be used now: Glovebox retries it later, or it waits for a person. */
 export function hasFailed({ state }: UpstreamStatus): boolean {
   return state === "failed" || state === "needs-login" || state === "suspended";
 }
@@ -48,12 +48,12 @@ export function describeServer(server: UpstreamStatus): string {
 
 function printHeld({ terminal }: CliPowers, held: readonly HeldTool[]): void {
   for (const { tool, why, difference } of held) {
-    printLine(terminal.stdout, `  held back: ${tool}, ${why}`);
+    printLine(terminal.stdout, `  withheld: ${tool}, ${why}`);
     for (const line of difference) printLine(terminal.stdout, `    ${line}`);
   }
 }
 
-/** Prints the difference before it accepts; asks nothing, so that a script can use it. */
+/** Prints the difference, then accepts it without asking, so that scripts can use it. */
 export async function approveServerCommand(
   [name, ...tools]: readonly string[],
   flags: ServersFlags,
@@ -76,7 +76,7 @@ export async function approveServerCommand(
   return EXIT.done;
 }
 
-/** A gateway that starts later has no need of it: it starts every upstream anew. */
+/** A gateway that starts later ignores it, because it starts every upstream. */
 export async function restartServerCommand(
   name: string,
   flags: ServersFlags,
@@ -91,7 +91,7 @@ export async function restartServerCommand(
   return EXIT.done;
 }
 
-/** Nobody may have asked the server since the last approval; then it is asked now. */
+/** Lists the server's tools now if no gateway has done so since the last approval. */
 async function lookIfNothingHeld(
   server: ConnectorId,
   { powers, principal, flags }: CommandContext & { readonly flags: ServersFlags },
@@ -114,19 +114,19 @@ async function withHeld(
   return (await held.list(server)).length > 0;
 }
 
-/** The refusal for a name that the configuration does not have. */
+/** The error for an unknown server name. */
 export function noServer(name: string): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", `There is no server ${JSON.stringify(name)} in the configuration`, {
+  return new GloveboxError("REQUEST_INVALID", `The configuration has no server ${JSON.stringify(name)}`, {
     hint: "glovebox servers lists them",
   });
 }
 
 function bothNamed(): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", "Tools are named and --all is given", { hint: "Give one of the two" });
+  return new GloveboxError("REQUEST_INVALID", "Pass tool names or --all, not both", { hint: "Remove one of them" });
 }
 
 function unnamed(server: ConnectorId): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is held back`, {
-    hint: `Name the tools, or approve all of them: ${serverCommand("approve", server)} --all`,
+  return new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is withheld`, {
+    hint: `Pass the tool names, or approve all: ${serverCommand("approve", server)} --all`,
   });
 }
