@@ -16,6 +16,7 @@ const good = await runSteps([
   { name: "types: web", command: [node, tsc, "-p", "web/tsconfig.json"] },
   { name: "generated files", command: [node, "scripts/generate.ts", "--check"] },
   { name: "architecture and pins", command: [node, "--test", "test/architecture.test.ts", "test/pins/*.test.ts"] },
+  { name: "words", command: [node, "scripts/check-words.ts"] },
   { name: "documents", command: [node, "scripts/check-docs.ts"] },
 ]);
 process.exit(good ? 0 : 1);

@@ -262,7 +262,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
     match: /^(undici|node:https?|node:http2|node:tls|node:dgram|node:dns(\/.*)?)$/,
     rooms: ["egress", "surfaces"],
   },
-  // One file hands a child the end of a local socket; it connects to nobody else.
+  // One file passes a local socket to a child; it makes no other connection.
   { match: /^node:net$/, rooms: ["egress", "surfaces", "sandbox/open-wire.ts"] },
   // One file of the command line opens a browser.
   {

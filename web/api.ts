@@ -8,7 +8,7 @@ import type { ExecutionsAnswer, StatusAnswer, ToolsAnswer } from "../src/surface
 /** The page's content security policy forbids making code from text, so the parser must not try. */
 config({ jitless: true });
 
-/** Why there is no answer: `token` (not let in), `away` (nobody answers) or `refused` (with the gateway's own words). */
+/** Why a request failed: `token` (unauthenticated), `away` (no answer) or `refused` (with the gateway's message). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly kind: "token" | "away" | "refused";

@@ -1,6 +1,6 @@
 /**
- * The token of this start: it comes in the fragment of the address, which a browser sends to nobody, and goes at
- * once from the address bar into the memory of this tab.
+ * The token of this start. It arrives in the fragment of the address, which a browser does not send, and moves at once
+ * from the address bar into the memory of this tab.
  */
 
 const KEY = "glovebox.token";

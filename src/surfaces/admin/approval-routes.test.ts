@@ -1,4 +1,4 @@
-/** Deciding over HTTP: in the shapes of the contract, for whoever has the token and comes from this machine only. */
+/** Approvals over HTTP: in the shapes of the contract, only with the token and from this machine. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -33,8 +33,8 @@ async function start(t: TestContext) {
   return { queue, ask, decide, port: listener.port };
 }
 
-describe("the queue over HTTP", () => {
-  test("is listed by page and shown whole, without secrets", async (t) => {
+describe("approvals over HTTP", () => {
+  test("the approvals API lists by page and shows approvals whole, without secrets", async (t) => {
     const { queue, ask } = await start(t);
     const first = await queue.request({ args: { key: "hunter2" } });
     queue.clock.at = 2;
@@ -52,7 +52,7 @@ describe("the queue over HTTP", () => {
     assert.equal((await ask(`/ap_${"f".repeat(24)}`)).status, 404);
   });
 
-  test("is shown with what is held back in the place of its tool", async (t) => {
+  test("the approvals API shows a withheld change of the tool", async (t) => {
     const { queue, ask } = await start(t);
     const { id } = await queue.request();
     const change = await changeTool(queue, "shop", TOOL.digest);
@@ -61,7 +61,7 @@ describe("the queue over HTTP", () => {
     assert.deepEqual(approvalReviewSchema.parse(body).change, change);
   });
 
-  test("takes a decision in the operator's name, once, and takes it back", async (t) => {
+  test("the approvals API records one decision of the operator and revokes it", async (t) => {
     const { queue, ask, decide } = await start(t);
     const asked = await queue.request();
     const said = { verdict: "approve", scope: "execution", note: "fine" };
@@ -82,7 +82,7 @@ describe("the queue over HTTP", () => {
     assert.deepEqual(revoked.body, { approval: { ...approval, state: "revoked" } });
   });
 
-  test("refuses a request that is wrong, and changes nothing", async (t) => {
+  test("the approvals API refuses an invalid request and changes nothing", async (t) => {
     const { queue, ask, decide } = await start(t);
     const { id } = await queue.request();
     const bodies = ["", "{", "[]", {}, { verdict: "yes" }, { verdict: "approve", scope: "ever" }];
@@ -98,7 +98,7 @@ describe("the queue over HTTP", () => {
     assert.equal((await queue.approvals.find(id))?.state, "pending");
   });
 
-  test("takes a body of up to 16 KiB, with a length and without", async (t) => {
+  test("the approvals API accepts a body of up to 16 KiB, with and without a length", async (t) => {
     const { queue, decide } = await start(t);
     const { id } = await queue.request();
     const note = (bytes: number) =>
@@ -114,7 +114,7 @@ describe("the queue over HTTP", () => {
 });
 
 describe("a decision over HTTP", () => {
-  test("is refused without the token and from elsewhere, and taken with it from here", async (t) => {
+  test("a decision over HTTP needs the token and a local origin", async (t) => {
     const { queue, decide, port } = await start(t);
     const { id } = await queue.request();
     const yes = { verdict: "approve" };

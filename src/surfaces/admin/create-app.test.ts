@@ -61,7 +61,7 @@ test("the admin API answers in the shapes of its contract", async (t) => {
   assert.deepEqual(toolsSchema.parse(tools), tools);
 });
 
-test("the admin API without the token is refused, with it let in", async (t) => {
+test("the admin API refuses requests without the token and accepts them with it", async (t) => {
   const { send } = await startApp(t);
   const wrong = [
     undefined,
@@ -89,7 +89,7 @@ test("the admin API without the token is refused, with it let in", async (t) => 
   assert.equal((await send("/api/status", { headers: { authorization: `bearer ${TOKEN}` } })).status, 200);
 });
 
-test("a limit of 1 to 200 executions is taken, others are refused", async (t) => {
+test("the admin API accepts a limit of 1 to 200 executions and refuses others", async (t) => {
   const { send } = await startApp(t);
   const ask = async (query: string): Promise<number> => (await send(`/api/executions?${query}`, { headers })).status;
   for (const query of ["limit=1", "limit=199", "limit=200"]) assert.equal(await ask(query), 200, query);
@@ -98,7 +98,7 @@ test("a limit of 1 to 200 executions is taken, others are refused", async (t) =>
   }
 });
 
-test("nothing can be changed through the admin API", async (t) => {
+test("the admin API refuses other methods than GET", async (t) => {
   const { send } = await startApp(t);
   for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
     assert.equal((await send("/api/status", { method, headers })).status, 404, method);
@@ -136,7 +136,7 @@ test("the page and its files are served with their types, and nothing else from 
   }
 });
 
-test("every answer carries the security headers and no permission for other origins", async (t) => {
+test("every answer has the security headers and no CORS permission", async (t) => {
   const { send } = await startApp(t, makePage(t));
   const evil = { host: "evil.example" };
   const answers = [

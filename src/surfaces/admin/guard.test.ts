@@ -8,7 +8,7 @@ import { MAX_BODY_BYTES, checkAddress, checkBodySize, loopbackHosts } from "./gu
 
 const PATHS = ["/health", "/mcp", "/api/status", "/", "/nothing"];
 
-test("a request that names another host is refused on every route", async (t) => {
+test("every route refuses a request with another Host", async (t) => {
   const { send, listener } = await startApp(t);
   const hosts = [
     "evil.example",
@@ -33,7 +33,7 @@ test("a request that names another host is refused on every route", async (t) =>
   });
 });
 
-test("every loopback name with the right port is let in", async (t) => {
+test("every loopback name with the right port is accepted", async (t) => {
   const { send, listener } = await startApp(t);
   for (const name of ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"]) {
     const host = `${name}:${listener.port}`;
@@ -41,7 +41,7 @@ test("every loopback name with the right port is let in", async (t) => {
   }
 });
 
-test("a web page from elsewhere is refused on every route", async (t) => {
+test("every route refuses a request of another origin", async (t) => {
   const { send, listener } = await startApp(t);
   const own = `http://127.0.0.1:${listener.port}`;
   const origins = [
@@ -60,7 +60,7 @@ test("a web page from elsewhere is refused on every route", async (t) => {
   }
 });
 
-test("our own page is let in", async (t) => {
+test("requests of the admin page are accepted", async (t) => {
   const { send, listener } = await startApp(t);
   for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
     const origin = `http://${name}:${listener.port}`;
@@ -68,7 +68,7 @@ test("our own page is let in", async (t) => {
   }
 });
 
-test("a preflight from elsewhere gets no permission", async (t) => {
+test("a preflight of another origin gets no permission", async (t) => {
   const { send } = await startApp(t);
   const asked = { origin: "http://evil.example", "access-control-request-method": "POST" };
   const { status, headers } = await send("/mcp", { method: "OPTIONS", headers: asked });
@@ -76,7 +76,7 @@ test("a preflight from elsewhere gets no permission", async (t) => {
   assert.equal(headers["access-control-allow-origin"], undefined);
 });
 
-test("the default port may be left out, another may not", () => {
+test("the Host header may omit the default port, but no other", () => {
   assert.doesNotThrow(() => checkAddress(new Headers({ host: "localhost" }), loopbackHosts(80)));
   assert.throws(() => checkAddress(new Headers({ host: "localhost" }), loopbackHosts(81)));
   assert.throws(() => checkAddress(new Headers(), loopbackHosts(80)));
@@ -84,14 +84,14 @@ test("the default port may be left out, another may not", () => {
 
 const announce = (length: number): void => checkBodySize(new Headers({ "content-length": String(length) }));
 
-test("an announced body at the cap passes, one byte more is refused", () => {
+test("a content length at the limit passes, one byte more is refused", () => {
   assert.doesNotThrow(() => announce(MAX_BODY_BYTES - 1));
   assert.doesNotThrow(() => announce(MAX_BODY_BYTES));
   assert.throws(() => announce(MAX_BODY_BYTES + 1), { code: "LIMIT_SIZE" });
   assert.doesNotThrow(() => checkBodySize(new Headers()));
 });
 
-test("a body over the cap is refused over the wire, announced or not", async (t) => {
+test("a body above the limit is refused, with and without a content length", async (t) => {
   const { send } = await startApp(t);
   const body = " ".repeat(MAX_BODY_BYTES + 1);
   const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };

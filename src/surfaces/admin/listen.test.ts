@@ -29,14 +29,14 @@ async function refusal(host: string, port: number): Promise<[string, string, str
   return [error.code, error.message, error.details.hint];
 }
 
-test("a free port is opened, and the url says which", async (t) => {
+test("listen opens a free port and returns its URL", async (t) => {
   const listener = await listen({ createApp, host: "127.0.0.1", port: 0 });
   t.after(() => listener.close());
   assert.equal(listener.url, `http://127.0.0.1:${listener.port}`);
   assert.ok(listener.port > 0);
 });
 
-test("a port that is taken is one clear line with a remedy", async (t) => {
+test("a port in use is LISTEN_FAILED with a remedy", async (t) => {
   const { listener } = await startApp(t);
   assert.deepEqual(await refusal("127.0.0.1", listener.port), [
     "LISTEN_FAILED",
@@ -55,7 +55,7 @@ test("an address that other machines can reach is refused", async () => {
   }
 });
 
-test("an application that cannot be made leaves no port open", async () => {
+test("listen closes the port if the application cannot be created", async () => {
   const free = createServer().listen(0, "127.0.0.1");
   await once(free, "listening");
   const address = free.address();
@@ -67,7 +67,7 @@ test("an application that cannot be made leaves no port open", async () => {
   await again.close();
 });
 
-test("closing ends connections that are kept alive, at once", async (t) => {
+test("closing ends kept-alive connections at once", async (t) => {
   const { listener } = await startApp(t);
   const socket = connect(listener.port, "127.0.0.1");
   socket.on("error", () => {});
@@ -78,7 +78,7 @@ test("closing ends connections that are kept alive, at once", async (t) => {
   await closed;
 });
 
-test("closing answers a request that waits, with what its work came to or with 503", async (t) => {
+test("closing answers an open request with its result or with 503", async (t) => {
   const stopped = Promise.withResolvers<void>();
   const app = (): App => ({
     fetch: async ({ url }) => {

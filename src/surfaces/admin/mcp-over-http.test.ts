@@ -38,7 +38,7 @@ for (const era of ERAS) {
     await client.close();
   });
 
-  test(`a client of ${era.era} cancels an execution and goes on`, async (t) => {
+  test(`a client of ${era.era} cancels an execution and continues`, async (t) => {
     const { listener, gateway } = await startApp(t);
     const client = await connect(listener.url, era);
     const cancel = new AbortController();
@@ -64,7 +64,7 @@ for (const era of ERAS) {
   });
 }
 
-test("a client of 2025-11-25 whose connection is lost ends its execution, and no other", async (t) => {
+test("a client of 2025-11-25 that loses its connection ends its own execution only", async (t) => {
   const { listener, gateway } = await startApp(t);
   const client = await connect(listener.url, ERAS[0]);
   const post = (session: string, id: number, code: string, signal?: AbortSignal): Promise<Response> =>
@@ -93,7 +93,7 @@ test("a client of 2025-11-25 whose connection is lost ends its execution, and no
   await client.close();
 });
 
-test("a cancellation of one client does not touch another with the same request number", async (t) => {
+test("a cancellation does not affect another client with the same request id", async (t) => {
   const { listener, gateway } = await startApp(t);
   const [legacy] = ERAS;
   const [one, two] = await Promise.all([connect(listener.url, legacy), connect(listener.url, legacy)]);

@@ -14,13 +14,13 @@ function printed(print: (stream: PassThrough) => void): string {
   return String(stream.read());
 }
 
-test("JSON has every character that a terminal obeys or hides escaped, and parses to the same value", () => {
+test("printed JSON escapes terminal controls and invisible characters and parses to the same value", () => {
   const text = printed((stream) => printJson(stream, { [HOSTILE]: HOSTILE }));
   assert.match(text, /^[ -~é🧤]+\n$/u);
   assert.deepEqual(JSON.parse(text), { [HOSTILE]: HOSTILE });
 });
 
-test("a line has none of them", () => {
+test("a printed line has no terminal controls or invisible characters", () => {
   assert.equal(
     printed((stream) => printLine(stream, HOSTILE)),
     'abcdef"é🧤\n',

@@ -25,18 +25,18 @@ async function type(keys: string): Promise<{ readonly value: string; readonly sh
   return { value, shown: await text(terminal.stderr) };
 }
 
-test("a terminal is asked for one line, and shows nothing of it", async () => {
+test("readSecret reads one line from a terminal without echo", async () => {
   assert.deepEqual(await type("s3cret value\r"), { value: "s3cret value", shown: "Value (not shown): \n" });
 });
 
-test("what is piped in is taken whole, but for one line break at its end", async () => {
+test("readSecret takes piped input whole, without one final line break", async () => {
   assert.equal(await pipe("token\n"), "token");
   assert.equal(await pipe("token\r\n"), "token");
   assert.equal(await pipe("-----BEGIN\nKEY-----\n", "-----END-----\n\n"), "-----BEGIN\nKEY-----\n-----END-----\n");
   assert.equal(await pipe(Buffer.from("🧤").subarray(0, 2), Buffer.from("🧤").subarray(2)), "🧤");
 });
 
-test("nothing, and bytes that are no text, are refused with a remedy", async () => {
+test("readSecret refuses empty input and invalid UTF-8 with a remedy", async () => {
   const empty = { code: "REQUEST_INVALID", message: "Standard input is empty" };
   for (const nothing of ["", "\n"]) await assert.rejects(pipe(nothing), empty);
   const message = "Standard input is not valid UTF-8";

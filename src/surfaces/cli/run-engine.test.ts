@@ -46,15 +46,14 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
   return [engine, code];
 }
 
-test("the engine of the settings is used when none is named", async () =>
-  assert.deepEqual(await run(), ["isolate", 1]));
+test("run uses the engine of the settings by default", async () => assert.deepEqual(await run(), ["isolate", 1]));
 
-test("a named engine replaces that of the settings", async () => {
+test("run --engine replaces the engine of the settings", async () => {
   assert.deepEqual(await run("--engine", "quickjs"), ["quickjs", 1]);
   assert.deepEqual(await run("--engine", "workerd"), ["workerd", 1]);
   assert.deepEqual(await run("--engine", "isolate"), ["isolate", 1]);
 });
 
-test("an unknown engine is a mistake of usage, and nothing is opened", async () => {
+test("run refuses an unknown engine with exit 2 and opens nothing", async () => {
   assert.deepEqual(await run("--engine", "eval"), [undefined, 2]);
 });

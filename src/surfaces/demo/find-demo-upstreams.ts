@@ -1,4 +1,4 @@
-/** The upstreams of a Glovebox that nobody configured yet: two servers that need nothing from outside. */
+/** The demo upstreams without a configuration: two servers that need no network. */
 
 import { createRequire } from "node:module";
 import { extname } from "node:path";

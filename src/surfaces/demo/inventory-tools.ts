@@ -135,7 +135,7 @@ function registerChangeTools(server: McpServer, shelf: Shelf): void {
 function withProduct(shelf: Shelf, wanted: string, use: (item: Product) => CallToolResult): CallToolResult {
   const item = shelf.get(wanted);
   if (item) return use(item);
-  const text = `There is no product ${JSON.stringify(wanted)}; list_products shows all of them`;
+  const text = `Unknown product ${JSON.stringify(wanted)}; list_products shows all`;
   return { isError: true, content: [{ type: "text", text }] };
 }
 

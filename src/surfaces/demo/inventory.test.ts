@@ -47,7 +47,7 @@ const shop = connect();
 const call = async (name: string, args: JsonObject = {}): Promise<Json> =>
   (await shop.call(name, args, { signal: AbortSignal.timeout(10_000) })).value;
 
-test("the data is complete, consistent and the same every time", () => {
+test("the demo data is complete, consistent and the same every time", () => {
   assert.deepEqual([products.length, orders.length], [30, 60]);
   assert.equal(new Set(products.map((item) => item.sku)).size, 30);
   assert.equal(products.filter((item) => item.stock === 0).length, 4);
@@ -62,7 +62,7 @@ test("the data is complete, consistent and the same every time", () => {
   assert.deepEqual(createOrders(createProducts()), orders);
 });
 
-test("five tools with schemas and honest annotations", async () => {
+test("the demo server has five tools with schemas and correct annotations", async () => {
   const tools = await shop.tools();
   assert.deepEqual(
     tools.map(({ name, annotations }) => [name, annotations.readOnly, annotations.destructive ?? null]),
@@ -77,7 +77,7 @@ test("five tools with schemas and honest annotations", async () => {
   assert.ok(tools.every((tool) => tool.output !== null && tool.description !== "" && tool.title !== undefined));
 });
 
-test("products and orders are found by their filters", async () => {
+test("the demo server filters products and orders", async () => {
   assert.deepEqual(await call("list_products"), { products });
   assert.deepEqual(await call("list_products", { category: "toys", in_stock: true }), {
     products: products.filter((item) => item.category === "toys" && item.stock > 0),
@@ -91,16 +91,16 @@ test("products and orders are found by their filters", async () => {
   assert.deepEqual(await call("get_product", { sku: "SKU-007" }), products[6]);
 });
 
-test("unknown products and wrong arguments are errors that say what to do", async () => {
+test("unknown products and wrong arguments are errors with a remedy", async () => {
   await assert.rejects(call("get_product", { sku: "SKU-999" }), {
     code: "UPSTREAM_FAILED",
-    message: 'There is no product "SKU-999"; list_products shows all of them',
+    message: 'Unknown product "SKU-999"; list_products shows all',
   });
   await assert.rejects(call("list_products", { category: "cars" }), { code: "UPSTREAM_FAILED" });
   await assert.rejects(call("update_stock", { sku: "SKU-001", stock: -1 }), { code: "UPSTREAM_FAILED" });
 });
 
-test("changes last as long as the server and are gone with it", async () => {
+test("changes last as long as the demo server", async () => {
   assert.deepEqual(await call("update_stock", { sku: "SKU-001", stock: 0 }), { ...products[0], stock: 0 });
   assert.deepEqual(await call("delete_product", { sku: "SKU-002" }), { deleted: "SKU-002" });
   const left = await call("list_products");
@@ -111,7 +111,7 @@ test("changes last as long as the server and are gone with it", async () => {
   assert.deepEqual(fresh.value, products[1]);
 });
 
-test("it ends by itself when its input ends", async () => {
+test("the demo server ends when its input ends", async () => {
   const child = spawn(process.execPath, [SCRIPT], { stdio: ["pipe", "ignore", "inherit"] });
   await once(child, "spawn");
   child.stdin.end();

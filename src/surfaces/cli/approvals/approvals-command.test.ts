@@ -27,7 +27,7 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
         createDesk({ approvals, store, hide: (text) => text, findChange: (asked) => findChange(store.pins, asked) }),
       [Symbol.asyncDispose]: async () => undefined,
     }),
-    // Every look takes a second, so that nobody waits in earnest.
+    // Every poll takes a second of this clock, so that the test does not wait.
     now: () => (clock.at += 1_000),
   };
   const read = (stream: PassThrough): string => String(stream.read() ?? "");
@@ -49,7 +49,7 @@ describe("approve at a terminal", () => {
     ["y", "approved", 0],
     ["YES", "approved", 0],
   ] as const)
-    test(`with the answer ${JSON.stringify(answer)} leaves it ${state}`, async () => {
+    test(`approve with the answer ${JSON.stringify(answer)} leaves the approval ${state}`, async () => {
       const { queue, asked } = await openPaused();
       await using _ = queue;
       const { context, stderr } = contextOf(queue, answer);
@@ -58,7 +58,7 @@ describe("approve at a terminal", () => {
       assert.match(stderr(), /"amount": 5[^]*Approve, for this call only\? \[y\/N\] /);
     });
 
-  test("asks nothing and shows nothing with --yes, and shows without asking in a script", async () => {
+  test("approve --yes neither shows nor asks, and a script sees the call without a prompt", async () => {
     const { queue, asked } = await openPaused();
     await using _ = queue;
     const typed = contextOf(queue, "n");
@@ -72,7 +72,7 @@ describe("approve at a terminal", () => {
   });
 });
 
-test("a person is warned before the question when the tool has changed since, and not when another has", async () => {
+test("approve warns if the tool has changed since, and not if another tool has", async () => {
   const { queue, asked } = await openPaused();
   await using _ = queue;
   const shown = async (): Promise<string> => {
@@ -87,7 +87,7 @@ test("a person is warned before the question when the tool has changed since, an
 });
 
 describe("the outcome", () => {
-  test("prints the state of the execution: running, waiting for others or for a gateway, ended, unknown", async () => {
+  test("approve prints the state of the execution: running, waiting for others or for a gateway, ended, unknown", async () => {
     const { queue, asked } = await openPaused();
     await using _ = queue;
     const other = await queue.request({ seq: 2 });

@@ -55,7 +55,7 @@ const REVIEW: ApprovalReview = {
   calls: [{ seq: 1, tool: "shop.list", effect: "read", decision: "allow", outcome: "ok" }],
 };
 
-test("a reviewer sees the call, its rule, its program with the line marked, its plan and what was done", () => {
+test("a reviewer sees the call, its rule, the program with the line marked, its plan and past calls", () => {
   assert.deepEqual(formatReview(REVIEW, HOUR_MS), [
     `${ID}: pending, expires in 23 h`,
     `tool: shop.pay (write), definition ${DIGEST}`,
@@ -78,7 +78,7 @@ test("a reviewer sees the call, its rule, its program with the line marked, its 
   ]);
 });
 
-test("a tool whose server says something else by now is warned about right below its name", () => {
+test("a changed tool definition is a warning right below the tool name", () => {
   const [server, definition] = [known(parseConnectorId("sh\u202eop")), DIGEST];
   const lines = formatReview({ ...REVIEW, change: { server, definition, seenAt: HOUR_MS } }, HOUR_MS);
   const warning = [
@@ -88,7 +88,7 @@ test("a tool whose server says something else by now is warned about right below
   assert.deepEqual(lines, formatReview(REVIEW, HOUR_MS).toSpliced(2, 0, ...warning));
 });
 
-test("what is not known is said, never left out", () => {
+test("unknown values are printed as unknown, never omitted", () => {
   const { plan: _plan, session: _session, ...unknown } = APPROVAL;
   const lines = formatReview({ approval: { ...unknown, labels: [] }, execution: null, places: [], calls: [] }, 0);
   assert.deepEqual(lines.slice(4, 6), [
@@ -104,7 +104,7 @@ test("what is not known is said, never left out", () => {
   ]);
 });
 
-test("several places are all marked, and none when the text does not tell", () => {
+test("all possible lines of a call are marked, and none if the line is not certain", () => {
   const programOf = (places: ApprovalReview["places"]) =>
     formatReview({ ...REVIEW, places }, 0).filter((line) => /^program|^[ >] +\d+ {2}/.test(line));
   const place = (line: number) => ({ line, column: 1 });
@@ -120,7 +120,7 @@ test("several places are all marked, and none when the text does not tell", () =
   ]);
 });
 
-test("a program of up to 120 lines is shown whole, a longer one around the marked line", () => {
+test("a program of up to 120 lines is printed whole, a longer one around the marked line", () => {
   const numbersOf = (lines: number, places = [{ line: 60, column: 1 }]) => {
     const execution = { state: "paused", startedAt: 0, source: Array.from({ length: lines }, () => "x").join("\n") };
     const shown = formatReview({ ...REVIEW, execution: execution as never, places }, 0);
@@ -133,7 +133,7 @@ test("a program of up to 120 lines is shown whole, a longer one around the marke
   assert.deepEqual(numbersOf(121, []), [120, "1", "120", "  1 lines are omitted; --json has all"]);
 });
 
-test("nothing can hide, turn around or overwrite: it is written out", () => {
+test("invisible, bidirectional and control characters are written out", () => {
   const hostile = "a\u202eb\u200bc\u001b[2Jd\u{e0041}e\rf";
   const approval = { ...APPROVAL, args: { [hostile]: hostile }, reason: `${hostile}\nreason: fake` };
   const execution = { state: "paused", startedAt: 0, source: `await shop.pay() // ${hostile}` } as const;
@@ -144,7 +144,7 @@ test("nothing can hide, turn around or overwrite: it is written out", () => {
   assert.ok(lines.includes(String.raw`     1  await shop.pay() // a\u202eb\u200bc\u001b[2Jd\udb40\udc41e`));
 });
 
-test("a list has what is asked, by whom and until when, and says how a settled one ended", () => {
+test("the list has the call, its principal and expiry, and the decision of settled ones", () => {
   const asked = `shop.pay (write) for local in ${EXECUTION}, call 3: money leaves\n  {"amount":5,"to":"ada"}`;
   assert.equal(summarizeApproval(APPROVAL, 0), `${ID} pending, expires in 1 d: ${asked}`);
   assert.equal(summarizeApproval(APPROVAL, 24 * HOUR_MS - 999), `${ID} pending, expires in less than 1 s: ${asked}`);
@@ -157,7 +157,7 @@ test("a list has what is asked, by whom and until when, and says how a settled o
   assert.ok(summarizeApproval(long, 0).endsWith("bytes more]"));
 });
 
-test("arguments that are not there are not shown as if they were, and a beginning as it is", () => {
+test("dropped and damaged arguments are named, and a beginning is marked as such", () => {
   const shown = (more: Partial<Approval>): readonly (string | undefined)[] => {
     const approval = { ...APPROVAL, ...more };
     const lines = formatReview({ ...REVIEW, approval }, HOUR_MS);

@@ -17,7 +17,7 @@ async function* records() {
   yield record("builtin", "allow");
 }
 
-it("keeps apart what a rule decided and what the data-flow guard decided, and leaves out what nobody is asked about", async () => {
+it("readPastCalls separates decisions of rules from those of the data-flow guard and skips builtin calls", async () => {
   const call = { principal: "agent", tool: "shop.pay", server: "shop-server", effect: "write", decision: "deny" };
   assert.deepEqual(await readPastCalls({ records }, { since: 5, effects: new Map() }), [
     { ...call, byGuard: true },
