@@ -56,7 +56,7 @@ describe("a query", () => {
     for (const word of ["show", "create", "delete"]) assert.equal(weighEffects(word).unknown, 1);
   });
 
-  it("still finds tools with another effect if there is no better one", () => {
+  it("finds tools with another effect if none is better", () => {
     assert.equal(openSearch({ boards_cards: READS })("delete cards from boards"), "boards_cards");
   });
 });

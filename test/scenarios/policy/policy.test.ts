@@ -59,7 +59,7 @@ describe("a tool that is denied to agents", () => {
       "probe.wait",
     ]);
     const described = await client.callTool({ name: "describe", arguments: { names: ["probe.echo"] } });
-    assert.match(JSON.stringify(described), /There is no \\+"probe\.echo/);
+    assert.match(JSON.stringify(described), /Unknown name \\+"probe\.echo/);
     const listed = (await client.listTools()).tools.map(({ name }) => name).filter((name) => name.startsWith("probe_"));
     assert.deepEqual(listed.includes("probe_change") && !listed.includes("probe_echo"), true);
     assert.equal(await run("return await probe.echo({})"), "POLICY_DENIED");
