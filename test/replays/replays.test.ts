@@ -96,12 +96,12 @@ const TEST = `
   import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
   import { tmpdir } from "node:os";
   import { join } from "node:path";
-  import { noteStart, passingStore } from ${JSON.stringify(resolve("test/fixtures/passing-store.ts"))};
+  import { recordStart, passingStore } from ${JSON.stringify(resolve("test/fixtures/passing-store.ts"))};
   const folder = mkdtempSync(join(tmpdir(), "glovebox-"));
   writeFileSync(join(folder, "glovebox.db"), "");
   writeFileSync(join(folder, "other"), "");
   rmSync(join(folder, "other"), { recursive: true });
-  noteStart(folder, { KEY: "value" });
+  recordStart(folder, { KEY: "value" });
   rmSync(folder, { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   console.log(JSON.stringify([folder, passingStore().url]));`;

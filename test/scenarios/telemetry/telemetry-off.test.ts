@@ -1,4 +1,4 @@
-/** Modules of disabled telemetry are not loaded. */
+/** Modules of disabled telemetry are not loaded; only the room's door and its opening function are. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -13,9 +13,10 @@ const OPEN = `
   const glovebox = await createGlovebox({ store: { url: "sqlite::memory:" }, ...JSON.parse(process.argv[1]) });
   await glovebox.execute({ code: "return 1" });
   await glovebox.close();
-  const folders = loaded.flatMap((url) => /[/]src[/]watching[/]([a-z]+)[/]/.exec(url)?.[1] ?? []);
-  const whole = loaded.some((url) => url.includes("/src/watching/"));
-  console.log(JSON.stringify([whole, [...new Set(folders)].sort()]));
+  const folders = loaded.flatMap((url) => /[/]src[/]telemetry[/]([a-z]+)[/]/.exec(url)?.[1] ?? []);
+  const files = loaded.flatMap((url) => /[/]src[/]telemetry[/]([a-z-]+[.]ts)$/.exec(url)?.[1] ?? []);
+  const isOn = files.some((file) => !["index.ts", "open-telemetry.ts"].includes(file));
+  console.log(JSON.stringify([isOn, [...new Set(folders)].sort()]));
   process.exit();
 `;
 
