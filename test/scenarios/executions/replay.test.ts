@@ -143,7 +143,7 @@ test("a failed execution is replayed, but one that never ran is not", async (con
   assert.equal(failed.error?.code, "PROGRAM_THREW");
   const shown = await project.executions("replay", failed.execution);
   assert.equal(shown.code, 0, shown.stderr);
-  assert.match(shown.stderr, /error: Error: no \(line 1, .*\[PROGRAM_THREW\][^]*it came out the same/);
+  assert.match(shown.stderr, /error: Error: no \(line 1, .*\[PROGRAM_THREW\][^]*the result is the same/);
   const broken = await project.run("const = 1");
   const none = await project.executions("replay", broken.execution);
   assert.deepEqual([none.code, /did not start a program \(PROGRAM_SYNTAX\)/.test(none.stderr)], [2, true], none.stderr);
@@ -160,7 +160,7 @@ test("a suspended execution is replayed up to its approval, and in full after it
   assert.equal(paused.state, "paused");
   const early = await project.executions("replay", paused.execution);
   assert.equal(early.code, 0, early.stderr);
-  assert.match(early.stderr, /^before [^]*\npaused in [^]*it came out the same/);
+  assert.match(early.stderr, /^before [^]*\npaused in [^]*the result is the same/);
   const approved = await runGlovebox(["approve", paused.approvals?.[0] ?? "", "--yes"], { folder: project.folder });
   assert.equal(approved.code, 0, approved.stderr);
   await serveFor(context, project.folder);
@@ -169,7 +169,7 @@ test("a suspended execution is replayed up to its approval, and in full after it
   while ((await showIt()).state !== "completed");
   const { code, stdout, stderr } = await project.executions("replay", paused.execution);
   assert.deepEqual([code, stdout, project.effects()], [0, "1\n", ["1"]], stderr);
-  assert.match(stderr, /^before [^]*\nafter [^]*it came out the same/);
+  assert.match(stderr, /^before [^]*\nafter [^]*the result is the same/);
 });
 
 test("an execution whose journal is not kept can be neither replayed nor exported", async (context) => {

@@ -150,7 +150,7 @@ test("audit verify fails for a truncated store and for another signer; the publi
   assert.match(cut.stdout, /^record 3: records are missing/);
   const { code, stderr } = await runGlovebox(["audit", "export", "cut.jsonl"], { folder });
   assert.equal(code, 1);
-  assert.match(stderr, /not whole/);
+  assert.match(stderr, /damaged/);
   assert.equal((await verify("cut.jsonl")).code, 1);
 });
 

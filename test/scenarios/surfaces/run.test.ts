@@ -200,7 +200,7 @@ test("wrong usage ends with 2 and prints the right usage", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const wrong: [string[], RegExp][] = [
     [["rum"], /unknown command 'rum'[\s\S]*run/],
-    [["run", "--wall-ms", "soon", "-"], /whole number/],
+    [["run", "--wall-ms", "soon", "-"], /integer/],
     [["run", "missing.ts"], /missing\.ts cannot be read/],
     [["run", "--batch", "missing.jsonl"], /missing\.jsonl cannot be read/],
     [["run", "--engine", "eval", "-"], /isolate/],

@@ -125,7 +125,7 @@ test("a program of up to 120 lines is printed whole, a longer one around the mar
     const execution = { state: "paused", startedAt: 0, source: Array.from({ length: lines }, () => "x").join("\n") };
     const shown = formatReview({ ...REVIEW, execution: execution as never, places }, 0);
     const numbers = shown.flatMap((line) => /^[ >] +(\d+) {2}/.exec(line)?.[1] ?? []);
-    return [numbers.length, numbers.at(0), numbers.at(-1), shown.find((line) => line.includes("left out"))];
+    return [numbers.length, numbers.at(0), numbers.at(-1), shown.find((line) => line.includes("omitted"))];
   };
   assert.deepEqual(numbersOf(119), [119, "1", "119", undefined]);
   assert.deepEqual(numbersOf(120), [120, "1", "120", undefined]);
