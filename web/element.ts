@@ -26,10 +26,10 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** What was shown last, as it was made: what a person opened since then does not count as a change. */
+/** What was rendered last; elements that the user opened since do not count as a change. */
 const shown = new WeakMap<Element, DocumentFragment>();
 
-/** Replaces what `parent` shows; leaves it alone when nothing changed, so that focus and selection survive a refresh. */
+/** Replaces the children of `parent`, unless nothing changed: then focus and selection survive a refresh. */
 export function show(parent: Element, ...children: readonly Child[]): void {
   const next = document.createDocumentFragment();
   next.append(...children);

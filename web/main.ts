@@ -1,4 +1,4 @@
-/** The admin page: asks the gateway every few seconds and shows what it says. */
+/** The admin page: polls the gateway every few seconds and shows its state. */
 
 import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
@@ -16,7 +16,7 @@ const SHOWN_EXECUTIONS = 25;
 const header = findElement("header");
 const content = findElement("content");
 
-/** The parts of the page that change; the search box is not among them, so that a refresh never disturbs it. */
+/** The parts that a refresh replaces; the search box is not one of them. */
 const parts = {
   notice: element("div", { role: "status" }),
   isolation: element("div"),
@@ -29,7 +29,7 @@ open();
 function open(): void {
   const token = takeToken();
   show(header, ...renderHeader(undefined));
-  if (token === undefined) return show(content, renderEntrance("It was opened without one."));
+  if (token === undefined) return show(content, renderEntrance("It was opened without a token."));
   const api = createApi(token);
   const tools = createToolSearch((query, signal) => api.tools(query, signal));
   content.replaceChildren(
@@ -41,7 +41,7 @@ function open(): void {
   void keepFresh(api);
 }
 
-/** One round after the other, never two at once; a hidden tab asks nothing. */
+/** Never polls twice at once, and not in a hidden tab. */
 async function keepFresh(api: Api): Promise<void> {
   for (;;) {
     const isLetIn = document.hidden || (await refresh(api));
@@ -50,7 +50,7 @@ async function keepFresh(api: Api): Promise<void> {
   }
 }
 
-/** `false` when the token is refused: then there is nothing to refresh. */
+/** Returns false when the token is refused; then polling ends. */
 async function refresh(api: Api): Promise<boolean> {
   try {
     const [status, { executions }] = await Promise.all([api.status(), api.executions(SHOWN_EXECUTIONS)]);
@@ -71,7 +71,7 @@ function showTrouble(error: unknown): boolean {
     show(content, renderEntrance(error.message));
     return false;
   }
-  const message = error instanceof ApiError ? error.message : "The answer of the gateway could not be read.";
+  const message = error instanceof ApiError ? error.message : "The answer of the gateway is not readable.";
   show(parts.notice, element("p", { class: "card warning" }, message));
   return true;
 }

@@ -5,7 +5,7 @@
 
 const KEY = "glovebox.token";
 
-/** `undefined` when the page was opened without one. A token in the address wins over a remembered one. */
+/** Returns `undefined` without a token. One in the URL takes precedence over a remembered one. */
 export function takeToken(): string | undefined {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given === null || given === "") return sessionStorage.getItem(KEY) ?? undefined;
@@ -14,7 +14,7 @@ export function takeToken(): string | undefined {
   return given;
 }
 
-/** The gateway has refused it: it belongs to an earlier start. */
+/** Called when the gateway refuses the token, which belongs to an earlier start. */
 export function forgetToken(): void {
   sessionStorage.removeItem(KEY);
 }

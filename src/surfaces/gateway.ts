@@ -32,7 +32,7 @@ export interface Gateway
       OpenedExecutions,
       "callTools" | "execute" | "findMedia" | "open" | "plan" | "readResult" | "resumeNow" | "stop" | "view"
     > {
-  /** Absent when the operator does not let MCP clients ask people. */
+  /** Absent when the operator does not let MCP clients answer approvals. */
   readonly clientApprovals?: ClientApprovals;
   /** How long `execute` keeps MCP clients waiting. */
   readonly patienceMs: number;

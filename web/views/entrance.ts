@@ -1,8 +1,8 @@
-/** What a visitor without a valid token sees: how to get in. */
+/** Shown without a valid token: explains how to get one. */
 
 import { element } from "../element.ts";
 
-/** `reason` says why the visitor stands here. */
+/** `reason` explains why the token is missing. */
 export function renderEntrance(reason: string): HTMLElement {
   return element(
     "section",
@@ -12,9 +12,9 @@ export function renderEntrance(reason: string): HTMLElement {
     element(
       "p",
       {},
-      "Open the whole address that ",
+      "Open the full URL that ",
       element("code", {}, "glovebox serve"),
-      " prints when it starts; it ends with ",
+      " prints at its start; it ends with ",
       element("code", {}, "#token=…"),
       ". The token is new at every start.",
     ),

@@ -1,17 +1,17 @@
-/** Name, version, and how well programs are walled in. */
+/** Name, version, engine and isolation level. */
 
 import type { StatusAnswer } from "../../src/surfaces/admin/contract.ts";
 import { element } from "../element.ts";
 
-/** What each level means for the reader, in one sentence. */
+/** What each level means, in one sentence. */
 const LEVELS: Readonly<Record<StatusAnswer["isolation"], string>> = {
   strict: "Programs run in a V8 isolate inside a process with every layer of confinement.",
   confined: "Programs run in a V8 isolate inside a process with some layers of confinement.",
   process:
-    "Programs run in a V8 isolate in a process of its own, but the operating system does not confine that process: a flaw in V8 would reach what your user can reach.",
+    "Programs run in a V8 isolate in a separate process, but the operating system does not confine it: a flaw in V8 would expose everything that your user can access.",
 };
 
-/** Before the first answer only the name is known. */
+/** Shows only the name before the first answer. */
 export function renderHeader(status: StatusAnswer | undefined): readonly HTMLElement[] {
   const name = element("h1", {}, "Glovebox");
   if (!status) return [name];
@@ -25,7 +25,7 @@ export function renderHeader(status: StatusAnswer | undefined): readonly HTMLEle
   ];
 }
 
-/** A warning for the level that needs one, with the layers that are missing; nothing for the others. */
+/** A warning for the lowest level, with the missing layers; nothing for the others. */
 export function renderIsolation({ isolation, layers }: StatusAnswer): readonly HTMLElement[] {
   if (isolation !== "process") return [];
   const missing = layers

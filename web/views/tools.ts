@@ -1,4 +1,4 @@
-/** The search over all tools, as an agent would make it. */
+/** Searches all tools, as agents do. */
 
 import type { ToolsAnswer } from "../../src/surfaces/admin/contract.ts";
 import { element, show } from "../element.ts";
@@ -12,10 +12,10 @@ const TONES: Readonly<Record<FoundTool["effect"], string>> = {
   unknown: "quiet",
 };
 
-/** A key stroke starts a search when no other follows for this long. */
+/** Delay between the last key stroke and the search. */
 const PAUSE_MS = 150;
 
-/** Searches as one types; an answer that a newer question has overtaken is never shown. */
+/** Searches while the user types; never shows the answer to an older query. */
 export function createToolSearch(find: (query: string, signal: AbortSignal) => Promise<ToolsAnswer>): HTMLElement {
   const box = element("input", { id: "query", "aria-label": "Search tools" });
   box.type = "search";

@@ -1,4 +1,4 @@
-/** The servers behind the gateway: state, and for a failed one the cause and what to do. */
+/** The upstreams: their state, and for a failed one the cause and the remedy. */
 
 import type { UpstreamAnswer } from "../../src/surfaces/admin/contract.ts";
 import { element } from "../element.ts";

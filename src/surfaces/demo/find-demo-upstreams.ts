@@ -9,7 +9,7 @@ import type { ConnectorId, ServerSettings } from "../../domain/index.ts";
 
 const START_MS = 30_000;
 
-/** So that a first program works before anything is configured. `node` runs the servers. */
+/** Lets a first program work without a configuration. `node` runs the servers. */
 export function findDemoUpstreams(node: string, cwd: string): ReadonlyMap<ConnectorId, ServerSettings> {
   const inventory = new URL(`./inventory${extname(import.meta.url)}`, import.meta.url);
   const servers = new Map([["inventory", [fileURLToPath(inventory)]]]);
@@ -24,7 +24,7 @@ export function findDemoUpstreams(node: string, cwd: string): ReadonlyMap<Connec
   return upstreams;
 }
 
-/** The reference server of the protocol, where it is installed: a production install has no test servers. */
+/** The reference server of MCP, if it is installed; production installs do not have it. */
 function findEverything(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");

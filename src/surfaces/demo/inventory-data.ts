@@ -1,4 +1,4 @@
-/** The shop behind the demo upstream: 30 products and 60 orders, the same at every start, made up entirely. */
+/** The invented data of the demo upstream: 30 products and 60 orders, the same at every start. */
 
 export const CATEGORIES = ["kitchen", "garden", "office", "toys", "outdoor"] as const;
 export type Category = (typeof CATEGORIES)[number];
@@ -42,7 +42,7 @@ const CUSTOMERS = ["Ada Verne", "Bruno Lindt", "Chika Obi", "Dana Sørensen", "E
 const FIRST_DAY = Date.UTC(2026, 0, 5);
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Prices and stock follow fixed steps; every seventh product is out of stock, so that filters have something to find. */
+/** Prices and stock follow fixed steps; every seventh product is out of stock, so that filters find something. */
 export function createProducts(): readonly Product[] {
   return CATEGORIES.flatMap((category) => NAMES[category].map((name) => ({ category, name }))).map(
     ({ category, name }, index) => ({
