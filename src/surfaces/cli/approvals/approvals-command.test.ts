@@ -103,7 +103,7 @@ describe("the outcome", () => {
     assert.equal(await outcomeOf(third.id), `${executionOf(1)}: running`);
     await end("paused");
     assert.equal(await outcomeOf(asked.id), `${executionOf(1)}: paused: 1 more of its calls wait for approval`);
-    assert.match((await outcomeOf(other.id)) ?? "", /: paused: no gateway has gone on with it yet; /);
+    assert.match((await outcomeOf(other.id)) ?? "", /: paused: no gateway has resumed it yet; /);
     const last = await queue.request({ seq: 4 });
     await end("completed");
     assert.equal(await outcomeOf(last.id), `${executionOf(1)}: completed`);

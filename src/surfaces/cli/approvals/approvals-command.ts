@@ -43,8 +43,8 @@ export interface ApprovalContext {
 }
 
 /** Gateways poll about twice a second; this covers a few polls. */
-const GO_ON_MS = 1_200;
-const LOOK_MS = 250;
+const RESUME_MS = 1_200;
+const POLL_MS = 250;
 
 /** Waiting ones first. Exit 0 also if there are none. */
 export async function approvalsCommand(flags: ApprovalsFlags, { powers }: ApprovalContext): Promise<number> {
@@ -136,12 +136,12 @@ type State = ExecutionResult["state"] | "running" | "unknown";
 
 /** A running gateway resumes a paused execution at once, unless another of its calls waits. */
 async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, powers: Powers): Promise<State> {
-  const until = powers.now() + GO_ON_MS;
+  const until = powers.now() + RESUME_MS;
   for (;;) {
     const state = (await desk.show(id)).execution?.state ?? "unknown";
     const waiting = await desk.list({ execution, isPending: true, limit: 1 });
     if (state !== "paused" || waiting.length > 0 || powers.now() >= until) return state;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
