@@ -95,7 +95,10 @@ test("an approval shows that its tool has changed since, but not before it has",
   assert.doesNotMatch(await show(), /warning/);
   says("Echoes otherwise.");
   await runGlovebox(["tools"], { folder });
-  assert.match(await show(), /\nwarning: since \S+ the server probe defines this tool differently[^]*`glovebox servers`/);
+  assert.match(
+    await show(),
+    /\nwarning: since \S+ the server probe defines this tool differently[^]*`glovebox servers`/,
+  );
   assert.match((await runGlovebox(["servers"], { folder })).stdout, /"Echoes what it gets\." → "Echoes otherwise\."/);
   await runGlovebox(["approve", approvals[0] ?? "", "--yes"], { folder });
   const resumed = await runGlovebox(["executions", "resume", execution], { folder });
