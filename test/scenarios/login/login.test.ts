@@ -53,7 +53,7 @@ test("a server that requires a login gets one, programs use it, and no token is 
   assert.equal(asked.get("resource"), provider.url);
   assert.match(asked.get("redirect_uri") ?? "", /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
   assert.equal((asked.get("state") ?? "").length >= 32, true);
-  assert.match(login.page, /go back to the terminal/);
+  assert.match(login.page, /return to the terminal/);
 
   const run = await runGlovebox(["run", "--json", "-"], folder, CALL);
   assert.equal((JSON.parse(run.stdout) as { value: string }).value, "one note; you came with [secret]");
