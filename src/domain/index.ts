@@ -45,7 +45,7 @@ export type {
   SecretName,
   ToolAddress,
 } from "./ids.ts";
-export { canonicalJson, depthOf, isJsonObject, mapTexts } from "./json.ts";
+export { canonicalJson, depthOf, isJsonObject, mapTexts, parseJson } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export type { Label, LabelRule, LabelSource, Labeler } from "./label.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import { canonicalJson, depthOf, isJsonObject } from "./json.ts";
+import { canonicalJson, depthOf, isJsonObject, parseJson } from "./json.ts";
 import type { Json } from "./json.ts";
 
 function parse(text: string): Json {
@@ -23,6 +23,11 @@ describe("isJsonObject", () => {
     it(`refuses ${JSON.stringify(value) ?? "undefined"} as a JSON object`, () =>
       assert.equal(isJsonObject(value), false));
   }
+});
+
+describe("parseJson", () => {
+  it("returns the value of a JSON text", () => assert.deepEqual(parseJson('{"a":[null]}'), { a: [null] }));
+  it("returns undefined for a text that is not JSON", () => assert.equal(parseJson("{a:1}"), undefined));
 });
 
 describe("depthOf", () => {

@@ -11,6 +11,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value of a JSON text, or undefined if the text is not JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns how deeply arrays and objects nest; a scalar has depth 0.
  * Works without recursion and stops at `limit + 1`, so hostile nesting cannot overflow the stack.
