@@ -12,18 +12,15 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 type TemplatePart = SecretTemplate[number];
 
-/** A string after expansion. If there are `problems`, the parts must not be used. */
-export interface TemplateExpansion {
-  readonly parts: SecretTemplate;
-  readonly problems: readonly string[];
-}
-
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
-const SECRET = /^secret:([\s\S]*)$/;
+const SECRET = "secret:";
 
-/** Splits a string into plain parts and secrets, and replaces variables. */
-export function expandText(text: string, environment: EnvironmentVariables): TemplateExpansion {
+/** Splits a string into plain parts and secrets, and replaces variables. With `problems`, the parts must not be used. */
+export function expandText(
+  text: string,
+  environment: EnvironmentVariables,
+): { readonly parts: SecretTemplate; readonly problems: readonly string[] } {
   const parts: TemplatePart[] = [];
   const problems: string[] = [];
   let end = 0;
@@ -44,8 +41,7 @@ type ResolvedReference = { readonly part: TemplatePart } | { readonly problem: s
 function resolve(body: string, isClosed: boolean, environment: EnvironmentVariables): ResolvedReference {
   if (!isClosed) return { problem: "a reference that starts with ${ has no closing }; write $${ for a literal ${" };
   if (body.includes("${")) return { problem: "references cannot be nested" };
-  const secret = SECRET.exec(body);
-  if (secret) return resolveSecret(parseSecretName(secret[1]));
+  if (body.startsWith(SECRET)) return resolveSecret(parseSecretName(body.slice(SECRET.length)));
   const variable = VARIABLE.exec(body);
   if (!variable) {
     return { problem: "expected ${VAR}, ${VAR:-default} or ${secret:NAME}; write $${ for a literal ${" };
@@ -91,7 +87,7 @@ export function expandReferences(config: Json, environment: EnvironmentVariables
     const plain = parts.filter((part) => typeof part === "string");
     const refused = plain.length < parts.length && !isTemplatePath(path) ? SECRET_MISPLACED : undefined;
     const message = wrong[0] ?? refused;
-    if (message !== undefined) problems.report({ path, anchor: "value", message });
+    if (message !== undefined) problems.refuse(path, message);
     return message !== undefined || isTemplatePath(path) ? text : plain.join("");
   };
   return walk(config, []);
@@ -100,17 +96,21 @@ export function expandReferences(config: Json, environment: EnvironmentVariables
 const SECRET_MISPLACED =
   "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword and in anomalies.webhook.secret";
 
-function isTemplatePath(path: KeyPath): boolean {
-  const [map, second, key, fourth] = path;
-  if (map === "audit" && second === "export") return path.length === 5 && fourth === "headers";
-  if (path.length === 2 && map === "egress") return second === "proxyPassword";
-  if (path.length === 3 && map === "traces" && second === "headers") return true;
-  if (path.length === 3 && map === "anomalies" && second === "webhook") return key === "secret";
-  if (path.length !== 4) return false;
-  if (map === "mcpServers" && key === "oauth") return fourth === "clientSecret";
-  return (map === "mcpServers" && (key === "env" || key === "headers")) || (map === "openapi" && isApiTemplate(key));
-}
+/** A star stands for any key or index. */
+const TEMPLATE_PATHS = [
+  ["audit", "export", "*", "headers", "*"],
+  ["egress", "proxyPassword"],
+  ["traces", "headers", "*"],
+  ["anomalies", "webhook", "secret"],
+  ["mcpServers", "*", "oauth", "clientSecret"],
+  ["mcpServers", "*", "env", "*"],
+  ["mcpServers", "*", "headers", "*"],
+  ["openapi", "*", "headers", "*"],
+  ["openapi", "*", "auth", "*"],
+];
 
-function isApiTemplate(key: string | number | undefined): boolean {
-  return key === "headers" || key === "auth";
+function isTemplatePath(path: KeyPath): boolean {
+  return TEMPLATE_PATHS.some(
+    (keys) => keys.length === path.length && keys.every((key, at) => key === "*" || key === path[at]),
+  );
 }

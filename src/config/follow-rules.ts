@@ -2,14 +2,14 @@
 
 import { isJsonObject } from "../domain/index.ts";
 import type { PolicyRule, RuleFile } from "../domain/index.ts";
-import { checkRules } from "./schema/check-rules.ts";
+import { checkRules, toRule } from "./schema/check-rules.ts";
 import { copyConfig } from "./read/copy-config.ts";
 import { createLocate, parseJsonc } from "./read/parse-jsonc.ts";
-import { createRuleFileSchema, ruleFileSchema } from "./schema/policy-schema.ts";
+import { ruleFileSchema } from "./schema/policy-schema.ts";
 import { createProblems, toConfigError } from "./problems.ts";
 import { readTextFile } from "./read/read-text-file.ts";
 import { reportIssues } from "./schema/report-issues.ts";
-import { toRule } from "./to-rules.ts";
+import { toJsonSchema } from "./schema/schema.ts";
 
 const EMPTY_RULES = 'Write { "rules": [] } for a file without rules';
 const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
@@ -38,7 +38,7 @@ export function parseRules(text: string, path: string, taken: ReadonlySet<string
   const problems = createProblems();
   const written = copyConfig(parseJsonc(text, path, EMPTY_RULES), problems);
   const checked = ruleFileSchema.safeParse(written);
-  if (!checked.success) reportIssues(checked.error.issues, written, problems, createRuleFileSchema());
+  if (!checked.success) reportIssues(checked.error.issues, written, problems, toJsonSchema(ruleFileSchema));
   const rules = isJsonObject(written) && Array.isArray(written["rules"]) ? written["rules"] : [];
   checkRules(rules, { path: ["rules"], origin: "rule file", taken }, problems);
   if (!checked.success || problems.list().length > 0) throw toConfigError(problems.list(), path, createLocate(text));

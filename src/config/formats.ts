@@ -1,5 +1,7 @@
 /** Formats of settings that are strings. */
 
+import { resolve } from "node:path";
+
 const TOOL_PATTERN = /^(?:\*|[a-z][A-Za-z0-9]{0,127}\.(?:\*|[a-z][A-Za-z0-9]{0,127}))$/;
 const IPV4_PART = "(?:0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])";
 const LOOPBACK = new RegExp(`^(?:127(?:\\.${IPV4_PART}){3}|::1|localhost)$`);
@@ -47,14 +49,10 @@ export function isSqliteUrl(value: string): boolean {
   return location !== "" && !location.startsWith(":") && !/[?#\0]|^\/\/(?!\/)|[/\\]$/.test(location);
 }
 
-/** Returns the unresolved path of a URL that `isSqliteUrl` accepts; `:memory:` is unchanged. */
-export function toSqliteLocation(url: string): string {
-  return url.slice(SQLITE_SCHEME.length);
-}
-
-/** True for a store in memory. */
-export function isMemoryLocation(location: string): boolean {
-  return location === SQLITE_MEMORY;
+/** Returns the absolute path of a URL that `isSqliteUrl` accepts; `:memory:` is unchanged. */
+export function toSqliteLocation(url: string, folder: string): string {
+  const location = url.slice(SQLITE_SCHEME.length);
+  return location === SQLITE_MEMORY ? location : resolve(folder, location);
 }
 
 /** Destinations of ledger records: a syslog receiver with its port, or a URL for OpenTelemetry. */

@@ -1,7 +1,7 @@
 /** Turns an unchecked configuration into settings, or throws one error that lists all problems. */
 
-import { isJsonObject } from "../domain/index.ts";
-import type { Json, JsonObject } from "../domain/index.ts";
+import { defined, isJsonObject } from "../domain/index.ts";
+import type { Json } from "../domain/index.ts";
 import { checkRelations } from "./schema/check-relations.ts";
 import { copyConfig } from "./read/copy-config.ts";
 import { expandReferences } from "./expand-references.ts";
@@ -77,15 +77,14 @@ function isPlainEntry(entry: object): boolean {
 /** Removes disabled upstreams before the checks, so that a broken one can be disabled. */
 function withoutDisabled(config: Json): Json {
   if (!isJsonObject(config)) return config;
-  const { mcpServers, openapi } = config;
   return {
     ...config,
-    ...(isJsonObject(mcpServers) && { mcpServers: toEnabled(mcpServers) }),
-    ...(isJsonObject(openapi) && { openapi: toEnabled(openapi) }),
+    ...defined({ mcpServers: toEnabled(config["mcpServers"]), openapi: toEnabled(config["openapi"]) }),
   };
 }
 
-function toEnabled(entries: JsonObject): JsonObject {
+function toEnabled(entries: Json | undefined): Json | undefined {
+  if (!isJsonObject(entries)) return entries;
   const enabled = Object.entries(entries).filter(([, entry]) => !isJsonObject(entry) || entry["disabled"] !== true);
   return Object.fromEntries(enabled);
 }

@@ -11,7 +11,7 @@ import type { Json } from "../domain/index.ts";
 export type KeyPath = readonly (string | number)[];
 
 /** One problem, of the key itself or of its value. */
-export interface Problem {
+interface Problem {
   readonly path: KeyPath;
   readonly anchor: "key" | "value";
   readonly message: string;
@@ -28,8 +28,10 @@ export type Locate = (problem: Pick<Problem, "path" | "anchor">) => FilePosition
 
 /** Collects problems during the checks. */
 export interface Problems {
-  /** Keeps the first problem of each path: later ones are usually consequences. */
-  report(problem: Problem): void;
+  /** Reports a value. Keeps the first problem of each path: later ones are usually consequences. */
+  refuse(path: KeyPath, message: string): void;
+  /** The same for the key itself. */
+  refuseKey(path: KeyPath, message: string): void;
   list(): readonly Problem[];
 }
 
@@ -41,14 +43,15 @@ const SIMPLE_KEY = /^[\w$][\w$-]*$/;
 const UNPRINTABLE = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const HINT = "Correct the configuration and start again. glovebox.schema.json describes every key";
 
-/** A new, empty collection. */
 export function createProblems(): Problems {
   const found = new Map<string, Problem>();
+  const report = (problem: Problem): void => {
+    const place = JSON.stringify(problem.path);
+    if (!found.has(place)) found.set(place, problem);
+  };
   return {
-    report(problem) {
-      const place = JSON.stringify(problem.path);
-      if (!found.has(place)) found.set(place, problem);
-    },
+    refuse: (path, message) => report({ path, message, anchor: "value" }),
+    refuseKey: (path, message) => report({ path, message, anchor: "key" }),
     list: () => [...found.values()],
   };
 }
@@ -78,7 +81,7 @@ export function toPlace(file: string | undefined, at: FilePosition | undefined):
 }
 
 /** Returns for example `mcpServers["my server"].args[0]`, escaped for terminals. */
-export function toKeyText(path: KeyPath): string {
+function toKeyText(path: KeyPath): string {
   if (path.length === 0) return "(top level)";
   const text = path.map((segment) => {
     if (typeof segment === "number") return `[${segment}]`;

@@ -2,10 +2,8 @@
 
 import type {
   Decision,
-  EngineName,
   ExportSettings,
   LabelRule,
-  Limits,
   NetworkPolicy,
   PolicySettings,
   QuotaSettings,
@@ -13,28 +11,28 @@ import type {
   SecretTemplate,
   UpstreamSettings,
 } from "../domain/index.ts";
+import type { CheckedConfig, DeepReadonly } from "./schema/schema.ts";
 
-/** Where the settings come from, for messages and the startup line. */
-export type SettingsOrigin =
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "builtin" }
-  | { readonly kind: "object" };
+type RuleSeverity = CheckedConfig["analysis"]["types"];
 
-/** The severity of an analysis rule, set by the operator. */
-export type RuleSeverity = "error" | "warn" | "off";
+/** Sections whose settings are the values of the configuration; the schema describes them. */
+type PlainSettings = DeepReadonly<
+  Pick<
+    CheckedConfig,
+    "catalog" | "metrics" | "expose" | "clients" | "output" | "results" | "approvals" | "journal" | "server"
+  >
+>;
 
 /** The settings object. It is deeply frozen, so a room can keep it. */
-export interface Settings extends UpstreamSettings {
-  readonly source: SettingsOrigin;
+export interface Settings extends UpstreamSettings, PlainSettings {
+  /** Where the settings come from, for messages and the startup line. */
+  readonly source:
+    | { readonly kind: "file"; readonly path: string }
+    | { readonly kind: "builtin" }
+    | { readonly kind: "object" };
   /** The absolute folder that relative paths start from. */
   readonly folder: string;
-  readonly sandbox: {
-    readonly engine: EngineName;
-    readonly isolation: "auto" | "strict" | "process";
-    readonly concurrency: number;
-    /** Executions that may wait; 0 refuses an execution that cannot start immediately. */
-    readonly queue: number;
-    readonly limits: Limits;
+  readonly sandbox: Readonly<Omit<CheckedConfig["sandbox"], "networkPolicy" | "secrets">> & {
     /** Where programs may send requests; a request can only narrow it. */
     readonly networkPolicy: NetworkPolicy;
     /** Secrets that programs may use without reading them. */
@@ -47,10 +45,7 @@ export interface Settings extends UpstreamSettings {
     /** Applies to every request of the gateway, in addition to the sender's policy. */
     readonly networkPolicy?: NetworkPolicy;
   };
-  readonly analysis: {
-    readonly enabled: boolean;
-    readonly blockOnError: boolean;
-    readonly types: RuleSeverity;
+  readonly analysis: Readonly<Omit<CheckedConfig["analysis"], "rules">> & {
     /** Only changed rules; analysis has the default severity of the others. */
     readonly rules: Readonly<Record<string, RuleSeverity>>;
   };
@@ -62,18 +57,9 @@ export interface Settings extends UpstreamSettings {
     readonly labels: readonly LabelRule[];
   };
   readonly quotas: QuotaSettings;
-  readonly catalog: {
-    /** True to learn result types from results. */
-    readonly learn: boolean;
-  };
-  readonly audit: {
-    /** True to keep the beginning of arguments and results in the ledger. */
-    readonly previews: boolean;
-    readonly exports: readonly ExportSettings[];
-  };
+  readonly audit: { readonly previews: boolean; readonly exports: readonly ExportSettings[] };
   /** Which records are deleted; none without a limit. */
   readonly ledger: { readonly retention: { readonly days?: number; readonly records?: number } };
-  readonly metrics: { readonly enabled: boolean };
   readonly traces: {
     readonly enabled: boolean;
     /** `undefined` for the endpoint of the environment, or the default. */
@@ -86,23 +72,4 @@ export interface Settings extends UpstreamSettings {
   };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };
-  /** What MCP clients see: `search`, `describe` and `execute`, the upstream tools, or both. */
-  readonly expose: "code" | "tools" | "both";
-  /** How long an MCP client waits for an execution before it gets the state `running`. */
-  readonly clients: { readonly patienceMs: number };
-  /** True to escape HTML for MCP clients. */
-  readonly output: { readonly escapeHtml: boolean };
-  /** How long large results are kept, and their total size. */
-  readonly results: { readonly keepMs: number; readonly totalBytes: number };
-  /** How long a call waits for approval, and how long its program stays in memory. */
-  readonly approvals: {
-    readonly expiryMs: number;
-    readonly graceMs: number;
-    /** True to accept decisions through MCP clients. */
-    readonly elicitation: boolean;
-  };
-  /** How long journals are kept, and their size. */
-  readonly journal: { readonly keepMs: number; readonly totalBytes: number; readonly executionBytes: number };
-  /** Always a loopback host; port 0 chooses a free port. */
-  readonly server: { readonly host: string; readonly port: number };
 }

@@ -3,30 +3,26 @@
 import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { GloveboxError, defined, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
+import { GloveboxError, defined, parseConnectorId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
 import type {
   ApiSettings,
   ConnectorId,
   ExportSettings,
-  PrincipalId,
   SecretTemplate,
   ServerSettings,
   UpstreamSettings,
 } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
-import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
+import { isHttpUrl, toSqliteLocation } from "./formats.ts";
+import { toRule } from "./schema/check-rules.ts";
 import { toNetworkPolicy, toUpstreamNetwork } from "./schema/network-schema.ts";
-import { toOauth } from "./schema/oauth-schema.ts";
 import { configSchema } from "./schema/schema.ts";
-import { toSecretGrants } from "./schema/secrets-schema.ts";
-import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema/schema.ts";
-import { toRule } from "./to-rules.ts";
-import type { Settings, SettingsOrigin } from "./settings.ts";
+import type { CheckedConfig } from "./schema/schema.ts";
+import { readAll, readHostPort, readSecretHost } from "./schema/values/host-pattern.ts";
+import type { Settings } from "./settings.ts";
 
-interface SettingsContext {
-  readonly source: SettingsOrigin;
-  readonly folder: string;
+interface SettingsContext extends Pick<Settings, "source" | "folder"> {
   readonly environment: EnvironmentVariables;
   /** Adapters that are objects in the configuration, by index. */
   readonly objects?: ReadonlyMap<number, object>;
@@ -41,73 +37,67 @@ export function builtinSettings(upstreams: ReadonlyMap<ConnectorId, ServerSettin
 /** `folder` must be absolute: a relative one would change its meaning with the working directory. */
 export function toSettings(config: CheckedConfig, context: SettingsContext): Settings {
   if (!isAbsolute(context.folder)) throw new TypeError("The folder of the settings must be an absolute path");
-  const location = toSqliteLocation(config.store.url);
-  const { engine, isolation, concurrency, queue, limits } = config.sandbox;
+  const { folder, environment } = context;
+  const { $schema: _, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, ...others } = config;
+  const { policy, quotas, audit, ledger, traces, anomalies, store, ...plain } = others;
+  const { webhook } = anomalies;
   return deepFreeze({
+    ...plain,
     source: context.source,
-    folder: context.folder,
-    upstreams: toUpstreams(config.mcpServers, context),
-    pins: { usual: config.pin, byServer: toPins({ ...config.mcpServers, ...config.openapi }) },
-    apis: new Map(Object.entries(config.openapi).map(([name, api]) => [toId(name), toApi(name, api, context)])),
-    adapters: config.adapters.map((entry, index) => toAdapterSource(entry, index, context)),
+    folder,
+    upstreams: mapEntries(mcpServers, toId, (server, name) => toUpstream(name, server, context)),
+    pins: { usual: pin, byServer: toPins({ ...mcpServers, ...openapi }) },
+    apis: mapEntries(openapi, toId, (api, name) => toApi(name, api, context)),
+    adapters: adapters.map((entry, index) => toAdapterSource(entry, index, context)),
     sandbox: {
-      engine,
-      isolation,
-      concurrency,
-      queue,
-      limits,
-      networkPolicy: toNetworkPolicy(config.sandbox.networkPolicy),
-      secrets: toSecretGrants(config.sandbox.secrets),
+      ...sandbox,
+      networkPolicy: toNetworkPolicy(sandbox.networkPolicy),
+      secrets: mapEntries(sandbox.secrets, toSecretName, ({ hosts, in: places, principals = [] }) => ({
+        hosts: readAll(readSecretHost, hosts),
+        places: [...new Set(places)],
+        principals,
+      })),
     },
-    egress: toEgress(config.egress, context.environment),
-    analysis: { ...config.analysis, rules: toPresent(config.analysis.rules) },
-    policy: toPolicy(config.policy, context.folder),
-    quotas: { ...config.quotas, prices: new Map(Object.entries(config.quotas.prices)) },
-    catalog: config.catalog,
-    audit: { previews: config.audit.previews, exports: config.audit.export.map((entry) => toExport(entry, context)) },
-    ledger: { retention: toPresent(config.ledger.retention) },
-    metrics: config.metrics,
-    traces: toTraces(config.traces, context.environment),
-    anomalies: toAnomalies(config.anomalies, context.environment),
-    store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
-    expose: config.expose,
-    clients: config.clients,
-    output: config.output,
-    results: config.results,
-    approvals: config.approvals,
-    journal: config.journal,
-    server: config.server,
+    egress: toEgress(egress, environment),
+    analysis: { ...analysis, rules: defined(analysis.rules) },
+    policy: toPolicy(policy, folder),
+    quotas: { ...quotas, prices: new Map(Object.entries(quotas.prices)) },
+    audit: { previews: audit.previews, exports: audit.export.map((entry) => toExport(entry, context)) },
+    ledger: { retention: defined(ledger.retention) },
+    traces: { enabled: traces.enabled, endpoint: traces.endpoint, headers: toTemplates(traces.headers, environment) },
+    anomalies: {
+      enabled: anomalies.enabled,
+      ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
+    },
+    store: { path: toSqliteLocation(store.url, folder) },
   });
 }
 
-function toUpstreams(servers: CheckedConfig["mcpServers"], context: SettingsContext): Map<ConnectorId, ServerSettings> {
-  const upstreams = new Map<ConnectorId, ServerSettings>();
-  for (const [name, server] of Object.entries(servers)) {
-    upstreams.set(toId(name), toUpstream(name, server, context));
-  }
-  return upstreams;
+function mapEntries<Key, Entry, Value>(
+  entries: Readonly<Record<string, Entry>>,
+  toKey: (name: string) => Key,
+  toValue: (entry: Entry, name: string) => Value,
+): Map<Key, Value> {
+  return new Map(Object.entries(entries).map(([name, entry]) => [toKey(name), toValue(entry, name)]));
 }
 
 function toPins(
   servers: Readonly<Record<string, { readonly pin?: UpstreamSettings["pins"]["usual"] | undefined }>>,
-): Map<ConnectorId, UpstreamSettings["pins"]["usual"]> {
-  const pins = new Map<ConnectorId, UpstreamSettings["pins"]["usual"]>();
-  for (const [name, { pin }] of Object.entries(servers)) {
-    const id = parseConnectorId(name);
-    if (id !== undefined && pin !== undefined) pins.set(id, pin);
-  }
-  return pins;
+): UpstreamSettings["pins"]["byServer"] {
+  return new Map(Object.entries(servers).flatMap(([name, { pin }]) => (pin ? [[toId(name), pin]] : [])));
 }
 
-function toId(name: string): ConnectorId {
-  const id = parseConnectorId(name);
-  if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "The name of an upstream was not checked");
-  return id;
+const toId = (name: string): ConnectorId => parseConnectorId(name) ?? unchecked("the name of an upstream");
+const toPrincipal = (name: string) => parsePrincipalId(name) ?? unchecked("a member of a group");
+const toSecretName = (name: string) => parseSecretName(name) ?? unchecked("the name of a granted secret");
+
+function unchecked(what: string): never {
+  throw new GloveboxError("INTERNAL_BUG", `${what} was not checked`);
 }
 
 function toEgress(egress: CheckedConfig["egress"], environment: EnvironmentVariables): Settings["egress"] {
   const { proxy, proxyUser: user, proxyPassword, networkPolicy } = egress;
-  const password = proxyPassword === undefined ? undefined : expandText(proxyPassword, environment).parts;
+  const password = toTemplate(proxyPassword, environment);
   return {
     proxy,
     ...defined({
@@ -117,8 +107,11 @@ function toEgress(egress: CheckedConfig["egress"], environment: EnvironmentVaria
   };
 }
 
-function toApi(name: string, api: CheckedApi, { folder, environment }: SettingsContext): ApiSettings {
-  const { document, baseUrl, headers = {}, auth = {}, include = [], exclude = [] } = api;
+function toApi(
+  name: string,
+  { document, baseUrl, headers, auth, include = [], exclude = [], ...api }: CheckedConfig["openapi"][string],
+  { folder, environment }: SettingsContext,
+): ApiSettings {
   return {
     document: isHttpUrl(document) ? { kind: "url", url: document } : { kind: "file", path: resolve(folder, document) },
     baseUrl,
@@ -133,12 +126,12 @@ function toApi(name: string, api: CheckedApi, { folder, environment }: SettingsC
 
 /** `checkRelations` has checked which keys belong to which kind. */
 function toExport(
-  { kind, path = "", url = "", headers = {} }: CheckedExport,
-  context: SettingsContext,
+  { kind, path = "", url = "", headers }: CheckedConfig["audit"]["export"][number],
+  { folder, environment }: SettingsContext,
 ): ExportSettings {
   switch (kind) {
     case "file":
-      return { kind, id: `file:${resolve(context.folder, path)}`, path: resolve(context.folder, path) };
+      return { kind, id: `file:${resolve(folder, path)}`, path: resolve(folder, path) };
     case "syslog": {
       const { protocol, hostname, port } = new URL(url);
       const host = hostname.replace(/^\[(.*)\]$/, "$1");
@@ -146,7 +139,7 @@ function toExport(
       return { kind, id: `syslog:${url}`, transport, host, port: Number(port) };
     }
     case "otlp":
-      return { kind, id: `otlp:${url}`, url, headers: toTemplates(headers, context.environment) };
+      return { kind, id: `otlp:${url}`, url, headers: toTemplates(headers, environment) };
     default:
       return kind satisfies never;
   }
@@ -154,37 +147,58 @@ function toExport(
 
 /** Passes an adapter object behind a function, so that it is not frozen with the settings. */
 function toAdapterSource(
-  entry: CheckedAdapter,
+  entry: CheckedConfig["adapters"][number],
   index: number,
   { folder, objects }: SettingsContext,
 ): UpstreamSettings["adapters"][number] {
   const place = `adapters[${index}]`;
-  const { module, ...more }: Exclude<CheckedAdapter, string> = typeof entry === "string" ? { module: entry } : entry;
-  const own = { place, pin: more.pin, network: toUpstreamNetwork(more, place) };
+  const { module, pin, ...network }: Exclude<typeof entry, string> =
+    typeof entry === "string" ? { module: entry } : entry;
   const object = objects?.get(index);
-  if (object !== undefined) return { ...own, load: async () => object };
-  return { ...own, load: () => import(pathToFileURL(resolve(folder, module)).href) };
+  const load = async (): Promise<unknown> => object ?? import(pathToFileURL(resolve(folder, module)).href);
+  return { place, pin, network: toUpstreamNetwork(network, place), load };
 }
 
-function toUpstream(name: string, server: CheckedServer, context: SettingsContext): ServerSettings {
-  const { command, url, args = [], env = {}, headers = {}, cwd = "." } = server;
-  const { start, startupTimeoutMs: startMs } = server;
+function toUpstream(
+  name: string,
+  {
+    command,
+    url,
+    args = [],
+    cwd = ".",
+    start,
+    startupTimeoutMs: startMs,
+    ...server
+  }: CheckedConfig["mcpServers"][string],
+  { folder, environment }: SettingsContext,
+): ServerSettings {
   if (command !== undefined) {
-    const environment = toTemplates(env, context.environment);
-    return { transport: "stdio", command, args, env: environment, cwd: resolve(context.folder, cwd), startMs, start };
+    const env = toTemplates(server.env, environment);
+    return { transport: "stdio", command, args, env, cwd: resolve(folder, cwd), startMs, start };
   }
   if (url === undefined) throw new GloveboxError("INTERNAL_BUG", "An upstream without command and url was not refused");
-  const transport = server.type === "sse" ? "sse" : "http";
-  const { clientSecret } = server.oauth;
-  const secret = clientSecret === undefined ? undefined : expandText(clientSecret, context.environment).parts;
-  const oauth = toOauth(server.oauth, secret);
-  const network = toUpstreamNetwork({ networkPolicy: server.networkPolicy }, `mcpServers.${name}`);
-  return { transport, url, headers: toTemplates(headers, context.environment), oauth, network, startMs, start };
+  return {
+    transport: server.type === "sse" ? "sse" : "http",
+    url,
+    headers: toTemplates(server.headers, environment),
+    oauth: defined({
+      ...server.oauth,
+      clientSecret: toTemplate(server.oauth.clientSecret, environment),
+      grants: readAll(readHostPort, server.oauth.grants),
+    }),
+    network: toUpstreamNetwork({ networkPolicy: server.networkPolicy }, `mcpServers.${name}`),
+    startMs,
+    start,
+  };
 }
 
 /** Problems were reported before, so all references are valid here. */
+function toTemplate(text: string | undefined, environment: EnvironmentVariables): SecretTemplate | undefined {
+  return text === undefined ? undefined : expandText(text, environment).parts;
+}
+
 function toTemplates(
-  texts: Readonly<Record<string, string>>,
+  texts: Readonly<Record<string, string>> = {},
   environment: EnvironmentVariables,
 ): Record<string, SecretTemplate> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
@@ -193,42 +207,16 @@ function toTemplates(
 const FLOWS = { balanced: "ask", strict: "deny", open: "allow" } as const;
 
 function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["policy"] {
-  const { profile, rules, file, groups, effects, flows, labels } = policy;
+  const { profile, rules, file, groups, effects, flows = FLOWS[profile], labels } = policy;
   return {
     profile,
     rules: rules.map((rule, index) => toRule(rule, index, "configuration")),
-    groups: new Map(Object.entries(groups).map(([group, members]) => [group, members.map(toPrincipal)])),
+    groups: mapEntries(groups, String, (members) => members.map(toPrincipal)),
     effects: new Map(Object.entries(effects)),
-    flows: flows ?? FLOWS[profile],
+    flows,
     labels: labels.map(({ tools, add = [], remove = [] }) => ({ tools, add, remove })),
     ...defined({ file: file === undefined ? undefined : resolve(folder, file) }),
   };
-}
-
-function toTraces(traces: CheckedConfig["traces"], environment: EnvironmentVariables): Settings["traces"] {
-  const { enabled, endpoint, headers = {} } = traces;
-  return { enabled, endpoint, headers: toTemplates(headers, environment) };
-}
-
-function toAnomalies(
-  { enabled, webhook }: CheckedConfig["anomalies"],
-  environment: EnvironmentVariables,
-): Settings["anomalies"] {
-  if (!webhook) return { enabled };
-  const { url, secret } = webhook;
-  return { enabled, webhook: { url, secret: expandText(secret, environment).parts } };
-}
-
-function toPrincipal(name: string): PrincipalId {
-  const id = parsePrincipalId(name);
-  if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "A member of a group was not checked");
-  return id;
-}
-
-function toPresent<Value>(values: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
-  const present: Record<string, Value> = {};
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) present[key] = value;
-  return present;
 }
 
 /** Freezes a tree of plain values, including maps, which `Object.freeze` does not protect. */

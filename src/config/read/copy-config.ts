@@ -16,14 +16,13 @@ export function copyConfig(raw: unknown, problems: Problems): Json {
 
 function copyAt(raw: unknown, path: KeyPath, problems: Problems): Json | undefined {
   if (raw === null || typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean") return raw;
-  if (path.length > MAX_CONFIG_DEPTH) return refuse(`nested deeper than ${MAX_CONFIG_DEPTH} levels`, path, problems);
-  if (Array.isArray(raw)) return Array.from(raw, (item: unknown, index) => copyItem(item, [...path, index], problems));
-  if (isPlainObject(raw)) return copyObject(raw, path, problems);
-  return refuse(`expected a JSON value, found ${describeKind(raw)}`, path, problems);
-}
-
-function copyItem(raw: unknown, path: KeyPath, problems: Problems): Json {
-  return copyAt(raw, path, problems) ?? null;
+  const isTooDeep = path.length > MAX_CONFIG_DEPTH;
+  if (!isTooDeep && Array.isArray(raw))
+    return Array.from(raw, (item: unknown, index) => copyAt(item, [...path, index], problems) ?? null);
+  if (!isTooDeep && isPlainObject(raw)) return copyObject(raw, path, problems);
+  const nested = `nested deeper than ${MAX_CONFIG_DEPTH} levels`;
+  problems.refuse(path, isTooDeep ? nested : `expected a JSON value, found ${describeKind(raw)}`);
+  return undefined;
 }
 
 function copyObject(raw: object, path: KeyPath, problems: Problems): Json {
@@ -31,7 +30,7 @@ function copyObject(raw: object, path: KeyPath, problems: Problems): Json {
   for (const [key, child] of Object.entries(raw)) {
     if (child === undefined) continue;
     if (key === "__proto__") {
-      problems.report({ path: [...path, key], anchor: "key", message: "this name is not allowed; choose another" });
+      problems.refuseKey([...path, key], "this name is not allowed; choose another");
       continue;
     }
     const copy = copyAt(child, [...path, key], problems);
@@ -51,8 +50,4 @@ function describeKind(raw: unknown): string {
   if (typeof raw !== "object" || raw === null) return raw === undefined ? "nothing" : `a ${typeof raw}`;
   const kind = Object.prototype.toString.call(raw).slice("[object ".length, -1);
   return kind === "Object" ? "an instance of a class" : `a ${kind}`;
-}
-
-function refuse(message: string, path: KeyPath, problems: Problems): undefined {
-  problems.report({ path, anchor: "value", message });
 }

@@ -2,41 +2,39 @@
 
 import { z } from "zod";
 
-function rule(description: string) {
-  return z.enum(["error", "warn", "off"]).optional().meta({ description });
-}
+import { flag, optional } from "./fields.ts";
 
-/** The rules, and what happens to a program that breaks one. */
+const severity = z.enum(["error", "warn", "off"]);
+
 export const analysisSchema = z
   .strictObject({
-    enabled: z.boolean().default(true).meta({ description: "Check programs before they run." }),
-    blockOnError: z
-      .boolean()
-      .default(true)
-      .meta({ description: "Refuse a program that breaks a rule with level error." }),
-    types: z.enum(["error", "warn", "off"]).default("error").meta({
-      description:
+    enabled: flag(true, "Check programs before they run."),
+    blockOnError: flag(true, "Refuse a program that breaks a rule with level error."),
+    types: severity
+      .default("error")
+      .describe(
         "Check programs against the types of the tools: error refuses programs with type errors, warn only reports them.",
-    }),
+      ),
     rules: z
       .strictObject({
-        "no-external-import": rule("Imports of modules, which the sandbox does not have."),
-        "no-dynamic-import": rule("import() and import.meta."),
-        "no-eval": rule("eval, Function and timers with source code as a string."),
-        "no-dangerous-globals": rule("Globals of other environments, such as process, require, window or Deno."),
-        "no-prototype-pollution": rule("Changes to __proto__ and to the prototypes of built-in classes."),
-        "no-infinite-loop": rule("A loop that can never end."),
-        "no-nested-loops": rule("A loop inside another loop."),
-        "no-tool-in-loop": rule("Tool calls in a loop that could run in parallel."),
-        "no-unhandled-async": rule("Async functions and promises that are never awaited."),
-        "no-unawaited-call": rule("A tool call whose promise is dropped or used like a result."),
-        "no-invisible-characters": rule("Bidirectional controls, invisible characters and look-alikes."),
-        "max-source-size": rule("A source larger than a quarter of the limit sourceBytes."),
+        "no-external-import": optional(severity, "Imports of modules, which the sandbox does not have."),
+        "no-dynamic-import": optional(severity, "import() and import.meta."),
+        "no-eval": optional(severity, "eval, Function and timers with source code as a string."),
+        "no-dangerous-globals": optional(
+          severity,
+          "Globals of other environments, such as process, require, window or Deno.",
+        ),
+        "no-prototype-pollution": optional(severity, "Changes to __proto__ and to the prototypes of built-in classes."),
+        "no-infinite-loop": optional(severity, "A loop that can never end."),
+        "no-nested-loops": optional(severity, "A loop inside another loop."),
+        "no-tool-in-loop": optional(severity, "Tool calls in a loop that could run in parallel."),
+        "no-unhandled-async": optional(severity, "Async functions and promises that are never awaited."),
+        "no-unawaited-call": optional(severity, "A tool call whose promise is dropped or used like a result."),
+        "no-invisible-characters": optional(severity, "Bidirectional controls, invisible characters and look-alikes."),
+        "max-source-size": optional(severity, "A source larger than a quarter of the limit sourceBytes."),
       })
       .prefault({})
-      .meta({ description: "The level of each rule: error, warn or off." }),
+      .describe("The level of each rule: error, warn or off."),
   })
   .prefault({})
-  .meta({
-    description: "Checks of a program before it runs. They find mistakes early; the sandbox does not depend on them.",
-  });
+  .describe("Checks of a program before it runs. They find mistakes early; the sandbox does not depend on them.");

@@ -2,14 +2,14 @@
 
 import { isJsonObject, parseConnectorId } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import { checkNetworkPolicies, checkProxy } from "./check-network.ts";
 import { checkPatterns, checkRules } from "./check-rules.ts";
 import { expandText } from "../expand-references.ts";
 import type { EnvironmentVariables } from "../expand-references.ts";
 import { isHttpUrl, isSyslogUrl } from "../formats.ts";
 import { quote } from "../problems.ts";
-import { isGrantable } from "./secrets-schema.ts";
 import type { KeyPath, Problems } from "../problems.ts";
+import { toObject } from "./report-issues.ts";
+import { isGrantable } from "./sandbox-schema.ts";
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
 const SCHEME_NAME = /^[^\0]+$/;
@@ -20,56 +20,64 @@ const BAD_IN_ENV = /\0/;
 const COMMAND_KEYS = ["args", "env", "cwd"] as const;
 const URL_KEYS = ["headers", "oauth", "networkPolicy"] as const;
 
+interface RelationContext {
+  readonly environment: EnvironmentVariables;
+  readonly problems: Problems;
+}
+
 /** Accepts a configuration that violates the schema, so that all problems are reported at once. */
 export function checkRelations(config: Json, environment: EnvironmentVariables, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { audit, mcpServers, openapi, policy, quotas, traces } = config;
-  const servers = isJsonObject(mcpServers) ? mcpServers : {};
-  for (const [name, server] of Object.entries(servers)) {
-    checkName(["mcpServers", name], problems);
-    if (isJsonObject(server)) checkServer(server, ["mcpServers", name], { environment, problems });
+  const context = { environment, problems };
+  for (const [path, server] of entriesOf(config, "mcpServers")) {
+    checkName(path, problems);
+    if (isJsonObject(server)) checkServer(server, path, context);
   }
-  for (const [name, api] of Object.entries(isJsonObject(openapi) ? openapi : {})) {
-    checkName(["openapi", name], problems);
-    if (Object.hasOwn(servers, name)) problems.report({ path: ["openapi", name], anchor: "key", message: NAME_TAKEN });
-    if (isJsonObject(api)) checkApi(api, ["openapi", name], { environment, problems });
+  for (const [path, api] of entriesOf(config, "openapi")) {
+    checkName(path, problems);
+    if (Object.hasOwn(toObject(config["mcpServers"]), String(path[1]))) problems.refuseKey(path, NAME_TAKEN);
+    if (isJsonObject(api)) checkApi(api, path, context);
   }
-  if (isJsonObject(audit) && Array.isArray(audit["export"])) checkExports(audit["export"], { environment, problems });
-  if (isJsonObject(traces)) {
-    const rules = { environment, problems, name: HEADER_NAME, bad: BAD_IN_HEADER };
-    checkEntries(traces["headers"], ["traces", "headers"], rules);
+  for (const [path, entry] of itemsOf(toObject(config["audit"]), "export", ["audit"])) {
+    if (isJsonObject(entry)) checkExport(entry, path, context);
   }
-  if (isJsonObject(policy)) checkPolicy(policy, problems);
-  const prices = isJsonObject(quotas) ? quotas["prices"] : undefined;
-  if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);
+  checkHeaders(toObject(config["traces"]), ["traces"], context);
+  const { rules, effects } = toObject(config["policy"]);
+  if (Array.isArray(rules)) checkRules(rules, { path: ["policy", "rules"], origin: "configuration" }, problems);
+  checkPatterns(toObject(effects), ["policy", "effects"], problems);
+  checkPatterns(toObject(toObject(config["quotas"])["prices"]), ["quotas", "prices"], problems);
   checkNetworkPolicies(config, problems);
-  checkProxy(config, problems);
-  const { networkPolicy = {}, secrets } = isJsonObject(config["sandbox"]) ? config["sandbox"] : {};
-  if (isJsonObject(secrets) && isJsonObject(networkPolicy)) checkSecrets(secrets, networkPolicy, problems);
+  checkProxy(toObject(config["egress"]), problems);
+  checkSecrets(toObject(config["sandbox"]), problems);
+}
+
+type Entry = readonly [path: KeyPath, entry: Json];
+
+function entriesOf(parent: JsonObject, key: string, path: KeyPath = []): readonly Entry[] {
+  return Object.entries(toObject(parent[key])).map(([name, entry]) => [[...path, key, name], entry]);
+}
+
+function itemsOf(parent: JsonObject, key: string, path: KeyPath = []): readonly Entry[] {
+  const items = parent[key];
+  return Array.isArray(items) ? items.map((item: Json, index) => [[...path, key, index], item]) : [];
 }
 
 /** A secret can only be sent in a request, so a grant is useless without a network. */
-function checkSecrets(secrets: JsonObject, { mode = "blocked" }: JsonObject, problems: Problems): void {
-  for (const name of Object.keys(secrets)) {
-    const refuse = (message: string): void =>
-      problems.report({ path: ["sandbox", "secrets", name], anchor: "key", message });
+function checkSecrets({ networkPolicy = {}, secrets }: JsonObject, problems: Problems): void {
+  if (!isJsonObject(networkPolicy)) return;
+  const { mode = "blocked" } = networkPolicy;
+  for (const name of Object.keys(toObject(secrets))) {
+    const refuse = (message: string): void => problems.refuseKey(["sandbox", "secrets", name], message);
     if (!isGrantable(name)) refuse("expected the name of a secret: letters, digits and _, not starting with a digit");
     if (mode === "blocked") refuse('has an effect only with sandbox.networkPolicy.mode "allowed" or "unrestricted"');
   }
 }
 
-function checkPolicy({ rules, effects }: JsonObject, problems: Problems): void {
-  const path = ["policy", "rules"];
-  if (Array.isArray(rules)) checkRules(rules, { path, origin: "configuration" }, problems);
-  if (isJsonObject(effects)) checkPatterns(effects, ["policy", "effects"], problems);
-}
-
 const NAME_TAKEN = "an entry of mcpServers has the same name; use different names";
 
-function checkName(path: readonly [string, string], problems: Problems): void {
-  if (parseConnectorId(path[1]) !== undefined) return;
-  const message = "expected a name of 1 to 256 characters without control characters";
-  problems.report({ path, anchor: "key", message });
+function checkName(path: KeyPath, problems: Problems): void {
+  if (parseConnectorId(path.at(-1)) !== undefined) return;
+  problems.refuseKey(path, "expected a name of 1 to 256 characters without control characters");
 }
 
 /** A URL with a scheme that cannot be fetched. A drive letter does not match. */
@@ -79,93 +87,103 @@ function checkApi(api: JsonObject, path: KeyPath, context: RelationContext): voi
   const { document } = api;
   if (typeof document === "string" && OTHER_SCHEME.test(document) && !isHttpUrl(document)) {
     const message = "expected a path, or an http or https URL without user name and password";
-    context.problems.report({ path: [...path, "document"], anchor: "value", message });
+    context.problems.refuse([...path, "document"], message);
   }
-  checkEntries(api["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
-  checkEntries(api["auth"], [...path, "auth"], { ...context, name: SCHEME_NAME, bad: BAD_IN_HEADER });
-}
-
-interface RelationContext {
-  readonly environment: EnvironmentVariables;
-  readonly problems: Problems;
+  checkHeaders(api, path, context);
+  checkTexts(api["auth"], [...path, "auth"], { ...context, name: SCHEME_NAME, bad: BAD_IN_HEADER });
 }
 
 function checkServer(server: JsonObject, path: KeyPath, context: RelationContext): void {
   const { command, url, type } = server;
-  const refuse = (key: string | undefined, message: string): void =>
-    context.problems.report({ path: key === undefined ? path : [...path, key], anchor: "key", message });
-  if (command === undefined && url === undefined) {
-    refuse(undefined, "expected command (Glovebox starts the server) or url (the server is reached over HTTP)");
-    return;
-  }
+  const refuse = (message: string, ...key: string[]): void => context.problems.refuseKey([...path, ...key], message);
+  if (command === undefined && url === undefined)
+    return refuse("expected command (Glovebox starts the server) or url (the server is reached over HTTP)");
   if (command !== undefined && url !== undefined)
-    return refuse("url", "cannot be used together with command; remove one of them");
-  if (command !== undefined && typeof type === "string" && type !== "stdio") {
-    refuse("type", `${quote(type)} needs url, but the entry has command; remove type`);
-  }
+    return refuse("cannot be used together with command; remove one of them", "url");
+  if (command !== undefined && typeof type === "string" && type !== "stdio")
+    refuse(`${quote(type)} needs url, but the entry has command; remove type`, "type");
   if (url !== undefined && type === "stdio")
-    refuse("type", '"stdio" needs command, but the entry has url; remove type');
+    refuse('"stdio" needs command, but the entry has url; remove type', "type");
   const [strangers, needed] = url === undefined ? [URL_KEYS, "url"] : [COMMAND_KEYS, "command"];
-  for (const key of strangers) if (server[key] !== undefined) refuse(key, `has an effect only together with ${needed}`);
-  checkEntries(server["env"], [...path, "env"], { ...context, name: ENV_NAME, bad: BAD_IN_ENV });
-  checkEntries(server["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
-  const { oauth } = server;
-  if (isJsonObject(oauth) && oauth["clientSecret"] !== undefined && oauth["clientId"] === undefined) {
-    const message = "has an effect only together with clientId";
-    context.problems.report({ path: [...path, "oauth", "clientSecret"], anchor: "key", message });
-  }
+  for (const key of strangers) if (server[key] !== undefined) refuse(`has an effect only together with ${needed}`, key);
+  checkTexts(server["env"], [...path, "env"], { ...context, name: ENV_NAME, bad: BAD_IN_ENV });
+  checkHeaders(server, path, context);
+  const { clientId, clientSecret } = toObject(server["oauth"]);
+  if (clientSecret !== undefined && clientId === undefined)
+    refuse("has an effect only together with clientId", "oauth", "clientSecret");
+}
+
+function checkHeaders({ headers }: JsonObject, path: KeyPath, context: RelationContext): void {
+  checkTexts(headers, [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
 }
 
 /** Refuses line breaks in headers here, where the message can name the key: they would start another header. */
-function checkEntries(
-  entries: Json | undefined,
+function checkTexts(
+  texts: Json | undefined,
   path: KeyPath,
-  rules: RelationContext & { readonly name: RegExp; readonly bad: RegExp },
+  { environment, problems, name, bad }: RelationContext & { readonly name: RegExp; readonly bad: RegExp },
 ): void {
-  for (const [key, value] of Object.entries(isJsonObject(entries) ? entries : {})) {
-    const report = (anchor: "key" | "value", message: string): void =>
-      rules.problems.report({ path: [...path, key], anchor, message });
-    if (!rules.name.test(key)) report("key", `not a valid name for an entry of ${String(path.at(-1))}`);
-    if (typeof value !== "string") continue;
-    const { parts } = expandText(value, rules.environment);
-    if (parts.some((part) => typeof part === "string" && rules.bad.test(part))) {
-      report("value", "contains a line break or NUL character, or a variable in it does");
-    }
+  for (const [key, text] of Object.entries(toObject(texts))) {
+    if (!name.test(key)) problems.refuseKey([...path, key], `not a valid name for an entry of ${String(path.at(-1))}`);
+    if (typeof text !== "string") continue;
+    const { parts } = expandText(text, environment);
+    if (parts.some((part) => typeof part === "string" && bad.test(part)))
+      problems.refuse([...path, key], "contains a line break or NUL character, or a variable in it does");
   }
 }
 
-const EXPORT_KEYS: Readonly<Record<string, readonly string[]>> = {
-  file: ["path"],
-  syslog: ["url"],
-  otlp: ["url", "headers"],
-};
+const EXPORT_KEYS: ReadonlyMap<Json | undefined, readonly string[]> = new Map([
+  ["file", ["path"]],
+  ["syslog", ["url"]],
+  ["otlp", ["url", "headers"]],
+]);
 
 /** Each kind of export has different keys and a different kind of URL. */
-function checkExports(entries: readonly Json[], context: RelationContext): void {
-  for (const [index, entry] of entries.entries()) {
-    if (!isJsonObject(entry)) continue;
-    const { kind, url } = entry;
-    const path = ["audit", "export", index];
-    const own = typeof kind === "string" ? EXPORT_KEYS[kind] : undefined;
-    if (own) checkExport(entry, own, { path, ...context });
+function checkExport(entry: JsonObject, path: KeyPath, context: RelationContext): void {
+  const { problems } = context;
+  const { kind, url } = entry;
+  const own = EXPORT_KEYS.get(kind);
+  if (own) {
+    const [needed = ""] = own;
+    if (entry[needed] === undefined) problems.refuseKey(path, `expected ${needed}`);
+    for (const key of ["path", "url", "headers"].filter((name) => entry[name] !== undefined && !own.includes(name)))
+      problems.refuseKey([...path, key], "has no effect with this kind of export");
     const isOther = typeof url === "string" && (kind === "syslog" ? isHttpUrl(url) : isSyslogUrl(url));
-    if (isOther && own)
-      context.problems.report({
-        path: [...path, "url"],
-        anchor: "value",
-        message: `not a valid URL for ${quote(typeof kind === "string" ? kind : "")}`,
-      });
-    checkEntries(entry["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
+    if (isOther) problems.refuse([...path, "url"], `not a valid URL for ${JSON.stringify(kind)}`);
   }
+  checkHeaders(entry, path, context);
 }
 
-function checkExport(
-  entry: JsonObject,
-  own: readonly string[],
-  { path, problems }: RelationContext & { readonly path: KeyPath },
-): void {
-  const [needed = ""] = own;
-  if (entry[needed] === undefined) problems.report({ path, anchor: "key", message: `expected ${needed}` });
-  for (const key of ["path", "url", "headers"].filter((name) => entry[name] !== undefined && !own.includes(name)))
-    problems.report({ path: [...path, key], anchor: "key", message: "has no effect with this kind of export" });
+const ONE_REFERENCE = /^\$\{(?:secret:)?[A-Za-z0-9_]+\}$/;
+
+/** A proxy's credentials need each other, and the password must not be in the file. */
+function checkProxy({ proxy, proxyUser, proxyPassword }: JsonObject, problems: Problems): void {
+  const refuse = (key: string, message: string): void => problems.refuseKey(["egress", key], message);
+  if (proxyUser !== undefined && proxy === undefined) refuse("proxyUser", "has an effect only together with proxy");
+  if (proxyUser !== undefined && proxyPassword === undefined) refuse("proxyUser", "needs proxyPassword");
+  if (proxyPassword === undefined) return;
+  if (proxyUser === undefined) refuse("proxyPassword", "has an effect only together with proxyUser");
+  if (typeof proxyPassword === "string" && !ONE_REFERENCE.test(proxyPassword))
+    refuse("proxyPassword", "expected exactly one ${secret:NAME} or ${VARIABLE}");
+}
+
+/** Refuses a key of a network policy that has no effect in its mode: the operator expects one. */
+function checkNetworkPolicies(config: JsonObject, problems: Problems): void {
+  const withTools = (entries: readonly Entry[]): readonly Entry[] => [
+    ...entries,
+    ...entries.flatMap(([path, entry]) => entriesOf(toObject(entry), "tools", path)),
+  ];
+  const entries: readonly Entry[] = [
+    ...["sandbox", "egress"].map((key): Entry => [[key], config[key] ?? null]),
+    ...entriesOf(config, "mcpServers"),
+    ...withTools(entriesOf(config, "openapi")),
+    ...withTools(itemsOf(config, "adapters")),
+  ];
+  for (const [path, entry] of entries) {
+    const { mode = "blocked", domains, grants } = toObject(toObject(entry)["networkPolicy"]);
+    const refuse = (key: string, message: string): void => problems.refuseKey([...path, "networkPolicy", key], message);
+    if (domains !== undefined && mode !== "allowed") refuse("domains", 'has an effect only with mode "allowed"');
+    if (grants !== undefined && mode === "blocked")
+      refuse("grants", 'has an effect only with mode "allowed" or "unrestricted"');
+  }
 }

@@ -1,39 +1,44 @@
-/** Checks of rules that the schema cannot express: ids are unique, and a condition has exactly one test. */
+/** Rules: checks that the schema cannot express, and the rules that they become. */
 
-import { isJsonObject, parseRuleId } from "../../domain/index.ts";
-import type { Json, JsonObject } from "../../domain/index.ts";
+import { GloveboxError, defined, isJsonObject, parseRuleId } from "../../domain/index.ts";
+import type { Condition, Json, JsonObject, PolicyRule } from "../../domain/index.ts";
 import { isToolPattern } from "../formats.ts";
 import { quote } from "../problems.ts";
 import type { KeyPath, Problems } from "../problems.ts";
+import type { CheckedRule } from "./policy-schema.ts";
+import { parseJsonPath } from "./values/json-path.ts";
+import { parseTextPattern } from "./values/text-pattern.ts";
 
 const TESTS = ["equals", "oneOf", "prefix", "matches"] as const;
 const RANGE = ["min", "max"] as const;
 
 /** Where rules come from, for the ids of rules without one. */
-export type RuleOrigin = "configuration" | "rule file";
+type RuleOrigin = "configuration" | "rule file";
 
-/** Returns the id of a rule without one, from its index. */
-export function toDefaultRuleId(index: number, origin: RuleOrigin = "configuration"): string {
+function toDefaultId(index: number, origin: RuleOrigin): string {
   return origin === "configuration" ? `rule-${index + 1}` : `file-rule-${index + 1}`;
 }
 
 /** The position of the array, and the ids that are already used. */
-export interface RulesPlace {
+interface RulesPlace {
   readonly path: KeyPath;
   readonly origin: RuleOrigin;
   readonly taken?: ReadonlySet<string>;
 }
 
-/** Accepts rules that violate the schema, so that all problems are reported at once. */
+/** Accepts rules that violate the schema. Ledger records name rules by id, so ids must be unique. */
 export function checkRules(rules: readonly Json[], { path, origin, taken }: RulesPlace, problems: Problems): void {
-  const seen = new Set(taken);
+  const known = new Set(taken);
   for (const [index, rule] of rules.entries()) {
     if (!isJsonObject(rule)) continue;
+    const { id: written, when } = rule;
     const at = [...path, index];
-    checkId(typeof rule["id"] === "string" ? rule["id"] : toDefaultRuleId(index, origin), { at, seen, problems });
-    const { when } = rule;
-    if (!Array.isArray(when)) continue;
-    for (const [number, condition] of when.entries()) {
+    const id = typeof written === "string" ? written : toDefaultId(index, origin);
+    if (parseRuleId(id) === undefined)
+      problems.refuse([...at, "id"], "expected an id of 1 to 64 characters without control characters");
+    if (known.has(id)) problems.refuse([...at, "id"], `another rule has the id ${quote(id)}; use different ids`);
+    known.add(id);
+    for (const [number, condition] of (Array.isArray(when) ? when : []).entries()) {
       if (isJsonObject(condition)) checkCondition(condition, [...at, "when", number], problems);
     }
   }
@@ -41,31 +46,45 @@ export function checkRules(rules: readonly Json[], { path, origin, taken }: Rule
 
 /** Checks the keys of `policy.effects` and `quotas.prices`. */
 export function checkPatterns(byPattern: JsonObject, path: KeyPath, problems: Problems): void {
-  for (const pattern of Object.keys(byPattern)) {
-    if (isToolPattern(pattern)) continue;
-    const message = 'expected "*", "namespace.*" or "namespace.tool"';
-    problems.report({ path: [...path, pattern], anchor: "key", message });
-  }
-}
-
-/** Ledger records name rules by id, so ids must be unique. */
-function checkId(
-  id: string,
-  { at, seen, problems }: { readonly at: KeyPath; readonly seen: Set<string>; readonly problems: Problems },
-): void {
-  const report = (message: string): void => problems.report({ path: [...at, "id"], anchor: "value", message });
-  if (parseRuleId(id) === undefined) report("expected an id of 1 to 64 characters without control characters");
-  if (seen.has(id)) report(`another rule has the id ${quote(id)}; use different ids`);
-  seen.add(id);
+  for (const pattern of Object.keys(byPattern).filter((key) => !isToolPattern(key)))
+    problems.refuseKey([...path, pattern], 'expected "*", "namespace.*" or "namespace.tool"');
 }
 
 function checkCondition(condition: JsonObject, path: KeyPath, problems: Problems): void {
-  const given = TESTS.filter((test) => condition[test] !== undefined);
+  const tests = TESTS.filter((test) => condition[test] !== undefined);
   const isRange = RANGE.some((end) => condition[end] !== undefined);
-  const report = (message: string): void => problems.report({ path, anchor: "value", message });
-  if (given.length + (isRange ? 1 : 0) !== 1) {
-    report("expected exactly one of equals, oneOf, prefix, matches, or min and max; use one condition for each test");
+  if (tests.length + (isRange ? 1 : 0) !== 1) {
+    const message =
+      "expected exactly one of equals, oneOf, prefix, matches, or min and max; use one condition for each test";
+    problems.refuse(path, message);
   }
   const { min, max } = condition;
-  if (typeof min === "number" && typeof max === "number" && min > max) report("min is greater than max");
+  if (typeof min === "number" && typeof max === "number" && min > max) problems.refuse(path, "min is greater than max");
+}
+
+/** Converts a rule that passed the schema and `checkRules`. */
+export function toRule(rule: CheckedRule, index: number, origin: RuleOrigin): PolicyRule {
+  const id = parseRuleId(rule.id ?? toDefaultId(index, origin)) ?? unchecked("id");
+  const { decision, principals, groups, servers, tools = [], effects = [], when } = rule;
+  const { reason = `Rule ${id} of the ${origin} says ${decision}` } = rule;
+  const optional = defined({ principals, groups, servers, when: when?.map(toCondition) });
+  return { id, decision, ...optional, tools, effects, reason };
+}
+
+type CheckedCondition = NonNullable<CheckedRule["when"]>[number];
+
+function toCondition({ path, not, missing, ...tests }: CheckedCondition): Condition {
+  return { path: parseJsonPath(path) ?? unchecked("path"), test: toTest(tests), not, ...defined({ missing }) };
+}
+
+function toTest({ equals, oneOf, prefix, matches, min, max }: Partial<CheckedCondition>): Condition["test"] {
+  if (equals !== undefined) return { kind: "equals", value: equals };
+  if (oneOf !== undefined) return { kind: "oneOf", values: oneOf };
+  if (prefix !== undefined) return { kind: "prefix", text: prefix };
+  if (matches !== undefined) return { kind: "matches", pattern: parseTextPattern(matches) ?? unchecked("pattern") };
+  return { kind: "range", ...defined({ min, max }) };
+}
+
+function unchecked(part: string): never {
+  throw new GloveboxError("INTERNAL_BUG", `The ${part} of a rule was not checked`);
 }

@@ -20,15 +20,13 @@ export function reportIssues(
     const path = issue.path.map(toSegment);
     const node = schemaAt(schema, path);
     if (issue.code === "unrecognized_keys") {
-      for (const key of issue.keys) {
-        problems.report({ path: [...path, key], anchor: "key", message: describeUnknownKey(key, node) });
-      }
+      for (const key of issue.keys) problems.refuseKey([...path, key], describeUnknownKey(key, node));
       continue;
     }
     const found = isGrant(path) ? "something else" : describeFound(written, path);
     // Messages that start with "expected " come from our refinements; those of zod never do.
     const expected = issue.message.startsWith("expected ") ? issue.message : `expected ${describeExpected(node)}`;
-    problems.report({ path, anchor: "value", message: `${expected}; found ${found}` });
+    problems.refuse(path, `${expected}; found ${found}`);
   }
 }
 
@@ -74,12 +72,11 @@ function toObjectForm(node: JsonObject): JsonObject {
 function describeExpected(node: JsonObject): string {
   if (Array.isArray(node["anyOf"])) return node["anyOf"].map((form) => describeExpected(toObject(form))).join(" or ");
   const { type, minimum, maximum, minLength, maxLength, minItems, maxItems } = node;
+  const range = `from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
   if (Array.isArray(node["enum"])) return `one of ${node["enum"].map((value) => JSON.stringify(value)).join(", ")}`;
   if (node["const"] !== undefined) return JSON.stringify(node["const"]);
-  if (type === "integer") return `an integer from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
-  if (type === "number" && minimum !== undefined && maximum !== undefined)
-    return `a number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
-  if (type === "number") return "a number";
+  if (type === "integer") return `an integer ${range}`;
+  if (type === "number") return minimum === undefined || maximum === undefined ? "a number" : `a number ${range}`;
   if (type === "boolean") return "true or false";
   if (type === "string") return `a string${describeRange(minLength, maxLength, " characters")}`;
   if (type === "array") return `an array${describeRange(minItems, maxItems, " entries")}`;
@@ -94,7 +91,8 @@ function describeRange(least: Json | undefined, most: Json | undefined, unit: st
   return most === undefined ? "" : ` of ${JSON.stringify(most)} or fewer${unit}`;
 }
 
-function toObject(value: Json | undefined): JsonObject {
+/** The object itself; an empty one for anything else. */
+export function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 

@@ -3,54 +3,39 @@
 import { z } from "zod";
 
 import { isHttpUrl } from "../formats.ts";
+import { flag, optional } from "./fields.ts";
 
-/** Metrics for Prometheus. */
+const WITHOUT_LOGIN = "expected an http or https URL without user name and password";
+
 export const metricsSchema = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Serve Prometheus metrics at `/metrics` of `glovebox serve`." }),
-  })
+  .strictObject({ enabled: flag(false, "Serve Prometheus metrics at `/metrics` of `glovebox serve`.") })
   .prefault({})
-  .meta({ description: "Prometheus metrics." });
+  .describe("Prometheus metrics.");
 
-/** Spans for an OTLP collector. */
 export const tracesSchema = z
   .strictObject({
-    enabled: z.boolean().default(false).meta({ description: "Send a span for every execution and every call." }),
-    endpoint: z
-      .string()
-      .refine(isHttpUrl, "expected an http or https URL without user name and password (use headers for those)")
-      .optional()
-      .meta({ description: "The URL of an OTLP collector over HTTP; `/v1/traces` is appended." }),
-    headers: z
-      .record(z.string(), z.string())
-      .optional()
-      .meta({ description: "Headers for endpoint; may contain ${secret:NAME}." }),
+    enabled: flag(false, "Send a span for every execution and every call."),
+    endpoint: optional(
+      z.string().refine(isHttpUrl, `${WITHOUT_LOGIN} (use headers for those)`),
+      "The URL of an OTLP collector over HTTP; `/v1/traces` is appended.",
+    ),
+    headers: optional(z.record(z.string(), z.string()), "Headers for endpoint; may contain ${secret:NAME}."),
   })
   .prefault({})
-  .meta({ description: "OpenTelemetry traces." });
+  .describe("OpenTelemetry traces.");
 
-const webhookSchema = z
-  .strictObject({
-    url: z
-      .string()
-      .refine(isHttpUrl, "expected an http or https URL without user name and password")
-      .meta({ description: "The URL that receives every anomaly as a signed POST request." }),
-    secret: z.string().min(1).meta({ description: "The signing key, as ${secret:NAME}." }),
-  })
-  .optional()
-  .meta({ description: "A webhook for anomalies." });
+const webhookSchema = z.strictObject({
+  url: z
+    .string()
+    .refine(isHttpUrl, WITHOUT_LOGIN)
+    .describe("The URL that receives every anomaly as a signed POST request."),
+  secret: z.string().min(1).describe("The signing key, as ${secret:NAME}."),
+});
 
-/** Anomaly detection. */
 export const anomaliesSchema = z
   .strictObject({
-    enabled: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Compare the activity of principals with their usual activity, and record anomalies." }),
-    webhook: webhookSchema,
+    enabled: flag(false, "Compare the activity of principals with their usual activity, and record anomalies."),
+    webhook: optional(webhookSchema, "A webhook for anomalies."),
   })
   .prefault({})
-  .meta({ description: "Anomaly detection." });
+  .describe("Anomaly detection.");

@@ -48,6 +48,15 @@ export function readSecretHost(written: string): HostReading<SecretGrant["hosts"
   return bare.startsWith("*.") ? name : { ok: false, expected: SECRET_HOST };
 }
 
+/** Returns the values of strings that the schema accepted. */
+export function readAll<Value>(read: (text: string) => HostReading<Value>, texts: readonly string[] = []): Value[] {
+  return texts.map((text) => {
+    const result = read(text);
+    if (!result.ok) throw new TypeError("A host of the configuration was not checked");
+    return result.value;
+  });
+}
+
 function findPlace(text: string): { readonly host: string; readonly port: number | null } | undefined {
   const [, host = "", portText] = /^(\[[0-9a-fA-F:.]+\]|[^\s/\\@?#:*%]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
   const url = host === "" ? null : URL.parse(`https://${host}/`);
