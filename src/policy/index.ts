@@ -1,6 +1,6 @@
 /** The interface of `policy`: decides allow, ask or deny, and carries nothing out. */
 
-export type { Approvals } from "./approvals/approvals.ts";
+export type { Approvals } from "./approvals/open-approvals.ts";
 export { createClientApprovals } from "./approvals/client-approvals.ts";
 export type { ClientApprovals } from "./approvals/client-approvals.ts";
 export { createDesk } from "./approvals/create-desk.ts";

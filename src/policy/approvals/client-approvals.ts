@@ -5,7 +5,7 @@ import type { Approval, ApprovalId, ExecutionId, Json, Principal, Seal } from ".
 
 import { redactApproval } from "../../text/index.ts";
 
-import type { ApprovalChoice, Approvals } from "./approvals.ts";
+import type { ApprovalChoice, Approvals } from "./open-approvals.ts";
 
 /** Every method sees the approvals of the given principal only. */
 export interface ClientApprovals {

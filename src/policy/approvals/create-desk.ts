@@ -5,7 +5,7 @@ import { defined, parseApprovalId } from "../../domain/index.ts";
 import type { Approval, ApprovalId, HeldChange, Principal } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
-import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
+import type { ApprovalChoice, ApprovalQuery, Approvals } from "./open-approvals.ts";
 import { reviewApproval } from "./review.ts";
 import type { ApprovalReview } from "./review.ts";
 import { notFound } from "./watch-approvals.ts";

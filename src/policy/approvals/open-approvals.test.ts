@@ -10,7 +10,7 @@ import { digestOf } from "../../text/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
 import type { Approval, CallPlan, Principal } from "../../domain/index.ts";
 import { AGENT, known } from "../rules/fixtures/decision-case.ts";
-import type { ApprovalQuery } from "./approvals.ts";
+import type { ApprovalQuery } from "./open-approvals.ts";
 import {
   EXPIRY_MS,
   OPERATOR,

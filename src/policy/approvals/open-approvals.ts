@@ -1,24 +1,58 @@
-/** The queue of approvals: stored, recorded in the ledger first, decided once. */
+/** The queue of approvals: stored, recorded in the ledger first, decided once. A model has no way to decide one. */
 
 import { cleanText, digestOf } from "../../text/index.ts";
-import type { Ledger } from "../../ledger/index.ts";
+import type { Ledger, LedgerEntry } from "../../ledger/index.ts";
 import { GloveboxError, defined } from "../../domain/index.ts";
-import type { Approval, ApprovalId, ApprovalRequests, Instant, Principal } from "../../domain/index.ts";
+import type {
+  Approval,
+  ApprovalId,
+  ApprovalRequests,
+  ExecutionId,
+  Instant,
+  JsonObject,
+  Principal,
+} from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, Store } from "../../store/index.ts";
 
-import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
 import { chooseFor, reaches, stateAt } from "./covers.ts";
-import {
-  describeDecision,
-  describeExpiry,
-  describeOvertaken,
-  describeRequest,
-  describeRevocation,
-  describeUse,
-} from "./record-approval.ts";
 import { openArguments, openOrMark, sealArguments } from "./seal-arguments.ts";
 import type { ArgumentSeal } from "./seal-arguments.ts";
 import { notFound, watchApprovals } from "./watch-approvals.ts";
+
+/** A person's decision. The scope defaults to the one call. */
+export interface ApprovalChoice {
+  readonly verdict: "approve" | "reject";
+  readonly scope?: NonNullable<Approval["scope"]>;
+  readonly note?: string;
+}
+
+/** A page of the queue: pending ones first, then newest first. */
+export interface ApprovalQuery {
+  /** At most 200. Defaults to 50, or to all approvals of one execution. */
+  readonly limit?: number;
+  /** Only pending ones. */
+  readonly isPending?: boolean;
+  readonly execution?: ExecutionId;
+  /** Continue after this one. */
+  readonly after?: ApprovalId;
+}
+
+/** Several processes can open the same queue; the first decision counts. Closing it rejects all waiting calls. */
+export interface Approvals extends ApprovalRequests, AsyncDisposable {
+  /**
+   * Rejects with POLICY_DENIED unless `by` is an operator, with REQUEST_NOT_FOUND for an unknown id, and with
+   * REQUEST_CONFLICT if it is no longer pending. A wider scope also decides the pending approvals that it covers.
+   */
+  decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
+  /** An approval that `find` rejects is included, marked as damaged. */
+  list(query: ApprovalQuery): Promise<readonly Approval[]>;
+  /** Returns the pending approvals of an execution, oldest first. Cheap: reads no arguments. */
+  waiting(execution: ExecutionId): Promise<readonly Pick<Approval, "id" | "principal">[]>;
+  /** Withdraws a decision or a pending request. Rejects as `decide` does. */
+  revoke(id: ApprovalId, by: Principal): Promise<Approval>;
+  /** Calls `listener` for every approval that is no longer pending, whichever process decided it. Returns a function that stops it. */
+  onDecided(listener: (approval: Approval) => void): () => void;
+}
 
 export interface ApprovalsOptions {
   readonly store: { readonly approvals: Store["approvals"] };
@@ -58,14 +92,14 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     if (!found) throw notFound(id);
     return found;
   };
-  const onExpired = (head: ApprovalHead) => ledger.write(describeExpiry(head));
+  const onExpired = (head: ApprovalHead) => ledger.write(toEntry(head, "gateway", "approval.expired"));
   const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn });
   const decisions = createDecisions({ store, ledger, now, get });
 
   return {
     find,
-    onDecided: (listener) => watch.onDecided(listener),
-    whenDecided: (id, signal) => watch.whenDecided(id, signal),
+    onDecided: watch.onDecided,
+    whenDecided: watch.whenDecided,
     request: createRequest(options, get),
     async decide(id, choice, by) {
       refuseUnlessOperator(by);
@@ -84,7 +118,8 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       const changed = await store.change({ kind: "execution", execution }, ({ state }) =>
         state === "pending" ? taken : undefined,
       );
-      for (const head of changed) await ledger.write(describeRevocation({ ...head, state: "pending" }, "gateway"));
+      for (const head of changed)
+        await ledger.write(toEntry(head, "gateway", "approval.revoked", { former: "pending" }));
       void watch.poll();
     },
     async list(query: ApprovalQuery) {
@@ -109,11 +144,16 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
     const row = toRow(request, options);
     const choose = (related: readonly ApprovalHead[]) => chooseFor(row, related, now());
     const known = choose(await store.related(row));
-    if (!known) await ledger.write(describeRequest(row));
-    const counted = known?.id ?? (await store.claim(row, choose, BOUND));
-    const approval = await get(counted);
-    const isOwn = approval.execution === row.execution && approval.seq === row.seq;
-    if (!isOwn) await ledger.write(describeUse(approval, row));
+    if (!known) {
+      const { effect, reason, expiresAt, principal } = row;
+      await ledger.write(toEntry(row, principal, "approval.requested", { effect, reason, expiresAt }));
+    }
+    const approval = await get(known?.id ?? (await store.claim(row, choose, BOUND)));
+    const { execution, seq, scope, state: verdict } = approval;
+    if (execution === row.execution && seq === row.seq) return approval;
+    const applied = { ...approval, execution: row.execution, seq: row.seq };
+    const detail = { verdict, ...defined({ scope }), asked: { execution, seq } };
+    await ledger.write(toEntry(applied, approval.principal, "approval.used", detail));
     return approval;
   };
 }
@@ -145,7 +185,7 @@ function toRow(request: Parameters<ApprovalRequests["request"]>[0], options: App
 function toChange({ verdict, scope = "call", note }: ApprovalChoice, by: Principal, decidedAt: Instant) {
   const cleanNote = note === undefined ? "" : cleanText(note, { maxBytes: NOTE_BYTES }).trim();
   const state = verdict === "approve" ? ("approved" as const) : ("rejected" as const);
-  return { state, scope, decidedBy: by.id, decidedAt, ...(cleanNote !== "" && { note: cleanNote }) };
+  return { state, scope, decidedBy: by.id, decidedAt, ...defined({ note: cleanNote === "" ? undefined : cleanNote }) };
 }
 
 interface DecisionPowers extends Pick<ApprovalsOptions, "ledger" | "now"> {
@@ -159,22 +199,25 @@ function createDecisions({ store, ledger, now, get }: DecisionPowers) {
     async decide(id: ApprovalId, change: ApprovalChange, by: Principal): Promise<void> {
       const before = await get(id);
       if (before.state !== "pending") throw alreadyDecided(before);
-      await ledger.write(describeDecision(before, change, by.id));
+      const { state: verdict, scope, note } = change;
+      const detail = { verdict, ...defined({ scope, note }) };
+      await ledger.write(toEntry(before, by.id, "approval.decided", detail));
       const decided = { ...before, ...change };
       const isWaiting = (head: ApprovalHead): boolean => stateAt(head, now()) === "pending";
       const changed = await store.change({ kind: "alike", id }, (head) =>
         isWaiting(head) && (head.id === id || reaches(decided, head)) ? change : undefined,
       );
       if (!changed.some((head) => head.id === id)) {
-        await ledger.write(describeOvertaken(before, by));
+        await ledger.write(toEntry(before, by.id, "approval.overtaken")); // another process was faster
         throw alreadyDecided(await get(id));
       }
-      for (const head of changed) if (head.id !== id) await ledger.write(describeDecision(head, change, by.id, before));
+      for (const head of changed.filter((one) => one.id !== id))
+        await ledger.write(toEntry(head, by.id, "approval.decided", { ...detail, through: id }));
     },
     async revoke(id: ApprovalId, by: Principal): Promise<void> {
       const before = await get(id);
       if (before.state === "expired" || before.state === "revoked") throw alreadyDecided(before);
-      await ledger.write(describeRevocation(before, by.id));
+      await ledger.write(toEntry(before, by.id, "approval.revoked", { former: before.state }));
       const taken = { state: "revoked", decidedBy: by.id, decidedAt: now() } as const;
       const changed = await store.change({ kind: "one", id }, ({ state, scope, note }) => {
         if (state === "expired" || state === "revoked") return undefined;
@@ -183,6 +226,13 @@ function createDecisions({ store, ledger, now, get }: DecisionPowers) {
       if (changed.length === 0) throw alreadyDecided(await get(id));
     },
   };
+}
+
+/** Who, what, scope and digests, never the arguments. */
+function toEntry(head: ApprovalHead, actor: string, action: string, more: JsonObject = {}): LedgerEntry {
+  const { id: subject, execution, seq, tool, definition, argsDigest, rule, principal } = head;
+  const detail = { execution, seq, principal, tool, definition, arguments: argsDigest, rule, ...more };
+  return { actor, action, subject, detail };
 }
 
 /** A model that learned an id must not be able to decide: only operators are people. */

@@ -1,54 +1,37 @@
 /** What a reviewer sees before deciding: the call, its program, and the earlier calls of that program. */
 
 import { parseDetail } from "../../ledger/index.ts";
-import type {
-  Approval,
-  CallRecord,
-  Decision,
-  Effect,
-  ExecutionResult,
-  HeldChange,
-  Instant,
-  JsonObject,
-} from "../../domain/index.ts";
+import type { Approval, CallRecord, ExecutionResult, HeldChange, Instant, JsonObject } from "../../domain/index.ts";
 import type { Store, StoredRecord } from "../../store/index.ts";
-
-/** A position in the source, 1-based. */
-export interface SourcePlace {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** Strings come from the program and the upstream: a surface must clean what it shows. */
 export interface ApprovalReview {
   readonly approval: Approval;
   /** `null` if the execution is no longer in the store. */
-  readonly execution: ReviewedExecution | null;
-  /** Where the source may make this call; empty if that is unknown. */
-  readonly places: readonly SourcePlace[];
-  /** The other calls of the execution so far, in order. */
+  readonly execution: {
+    readonly state: ExecutionResult["state"] | "running";
+    readonly startedAt: Instant;
+    /** Empty if a client called the tool without a program. */
+    readonly source: string;
+  } | null;
+  /** Where the source may make this call, 1-based; empty if that is unknown. */
+  readonly places: readonly { readonly line: number; readonly column: number }[];
+  /** The other calls of the execution so far, in order, as the ledger has them. */
   readonly calls: readonly ReviewedCall[];
   /** A changed definition of the tool that is held back. */
   readonly change?: HeldChange;
 }
 
-export interface ReviewedExecution {
-  readonly state: ExecutionResult["state"] | "running";
-  readonly startedAt: Instant;
-  /** Empty if a client called the tool without a program. */
-  readonly source: string;
-}
-
-/** A call as the ledger has it. */
-export type ReviewedCall = Omit<CallRecord, "ms">;
-
-type ReviewStore = Pick<Store, "executions" | "ledger">;
+type ReviewedCall = Omit<CallRecord, "ms">;
 
 /** The maximum number of records that are read; the default limit of calls is far below. */
 const MAX_RECORDS = 1_000;
 
 /** Reads the rest from the store. */
-export async function reviewApproval(store: ReviewStore, approval: Approval): Promise<ApprovalReview> {
+export async function reviewApproval(
+  store: Pick<Store, "executions" | "ledger">,
+  approval: Approval,
+): Promise<ApprovalReview> {
   const { execution: id, seq } = approval;
   const stored = await store.executions.find(id);
   const records = await store.ledger.search({ execution: id, action: "call", limit: MAX_RECORDS });
@@ -62,7 +45,7 @@ export async function reviewApproval(store: ReviewStore, approval: Approval): Pr
 }
 
 /** Returns the places of this tool in the plan. A plan that is not exact may miss one. */
-function findPlaces({ plan, tool }: Approval): readonly SourcePlace[] {
+function findPlaces({ plan, tool }: Approval): ApprovalReview["places"] {
   const places = plan?.calls.find((call) => call.tool === tool)?.at ?? [];
   return plan?.exact === true ? places : [];
 }
@@ -74,28 +57,25 @@ function toCalls(records: readonly StoredRecord[]): readonly ReviewedCall[] {
     const seq = Number(parsed["seq"]);
     if (action === "call.intended") calls.set(seq, toIntended(seq, subject, parsed));
     const known = calls.get(seq) ?? toIntended(seq, subject, {});
-    if (action === "call.ended") calls.set(seq, { ...known, outcome: parseOutcome(parsed["outcome"]) });
+    if (action === "call.ended")
+      calls.set(seq, { ...known, outcome: parseOneOf(OUTCOMES, parsed["outcome"]) ?? "unknown" });
   }
   return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
 }
 
-function toIntended(seq: number, tool: string, { effect, decision }: JsonObject): ReviewedCall {
-  return { seq, tool, effect: parseEffect(effect), decision: parseDecision(decision), outcome: "pending" };
-}
-
-const EFFECTS: readonly Effect[] = ["read", "write", "destroy"];
-const DECISIONS: readonly Decision["kind"][] = ["allow", "ask"];
-const OUTCOMES: readonly CallRecord["outcome"][] = ["ok", "error", "denied", "pending"];
-
-function parseEffect(raw: unknown): Effect {
-  return EFFECTS.find((effect) => effect === raw) ?? "unknown";
-}
-
 /** A call without a decision was refused. */
-function parseDecision(raw: unknown): Decision["kind"] {
-  return DECISIONS.find((decision) => decision === raw) ?? "deny";
+function toIntended(seq: number, tool: string, { effect, decision }: JsonObject): ReviewedCall {
+  return {
+    seq,
+    tool,
+    effect: parseOneOf(["read", "write", "destroy"], effect) ?? "unknown",
+    decision: parseOneOf(["allow", "ask"], decision) ?? "deny",
+    outcome: "pending",
+  };
 }
 
-function parseOutcome(raw: unknown): CallRecord["outcome"] {
-  return OUTCOMES.find((outcome) => outcome === raw) ?? "unknown";
+const OUTCOMES = ["ok", "error", "denied", "pending"] as const;
+
+function parseOneOf<const Value>(values: readonly Value[], raw: unknown): Value | undefined {
+  return values.find((value) => value === raw);
 }

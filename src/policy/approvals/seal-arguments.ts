@@ -2,15 +2,11 @@
 
 import { digestOf } from "../../text/index.ts";
 import { GloveboxError, canonicalJson, defined } from "../../domain/index.ts";
-import type { Approval, ApprovalId, CallPlan, Json } from "../../domain/index.ts";
+import type { Approval, ApprovalId, Seal } from "../../domain/index.ts";
 import type { ApprovalRow } from "../../store/index.ts";
 
-/** The vault's seal. `context` is bound to the sealed bytes. */
-export interface ArgumentSeal {
-  close(plain: string, context: string): Uint8Array;
-  /** Throws for bytes that were changed or belong to another context. */
-  open(sealed: Uint8Array, context: string): string;
-}
+/** The vault's seal. */
+export type ArgumentSeal = Pick<Seal, "close" | "open">;
 
 /** The plan contains literal arguments, so it is sealed with them. */
 type Content = Pick<Approval, "args" | "plan">;
@@ -54,6 +50,6 @@ function contextOf(id: ApprovalId): string {
 }
 
 /** The seal proves that `sealArguments` of this installation wrote the text. */
-function trustContent(text: string): { readonly args: Json; readonly plan?: CallPlan } {
+function trustContent(text: string): Content {
   return JSON.parse(text);
 }

@@ -13,7 +13,6 @@ export interface KnownServer {
   readonly usual: readonly Label[];
 }
 
-/** Splits a string into words. */
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
@@ -26,7 +25,7 @@ const MAIL: readonly Label[] = ["private", "untrusted"];
 const WEB: readonly Label[] = ["untrusted", "external"];
 const ALL: readonly Label[] = ["private", "untrusted", "external"];
 
-const READING = ["get*", "list*", "search*", "read*", "find*", "query*", "fetch*", "retrieve*", "export*", "lookup*"];
+const READING = words("get* list* search* read* find* query* fetch* retrieve* export* lookup*");
 const WRITING = words(`
   create* add* update* edit* delete* remove* set* move* push* merge* fork* assign* request* submit*
   dismiss* mark* manage* rerun* run* cancel* star* unstar*
@@ -36,10 +35,7 @@ const WRITING = words(`
 
 /** A code host: issues are untrusted, repository content may be private, and others can read what is written. */
 const CODE_HOST: KnownServer["tools"] = [
-  [
-    ["getme", "getteams", "getteammembers", "listissuetypes", "searchusers", "searchorgs", "getlabel", "listlabel*"],
-    NONE,
-  ],
+  [words("getme getteams getteammembers listissuetypes searchusers searchorgs getlabel listlabel*"), NONE],
   [WRITING, EXTERNAL],
   [["*issue*", "*pullrequest*", "*mergerequest*", "*discussion*", "*notification*", "*note*", "*comment*"], UNTRUSTED],
   [READING, PRIVATE],
@@ -195,17 +191,12 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     tools: [
       [["browserclose", "browserinstall"], NONE],
       [
-        [
-          "browserresize",
-          "browserwaitfor",
-          "browsersnapshot",
-          "browsertakescreenshot",
-          "browserconsolemessages",
-          "browsernetworkrequests",
-        ],
+        words(`
+          browserresize browserwaitfor browsersnapshot browsertakescreenshot browserconsolemessages
+          browsernetworkrequests puppeteerscreenshot takesnapshot takescreenshot list*
+        `),
         UNTRUSTED,
       ],
-      [["puppeteerscreenshot", "takesnapshot", "takescreenshot", "list*"], UNTRUSTED],
     ],
     usual: WEB,
   },
@@ -239,12 +230,7 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
   {
     packages: ["@sentry/mcp-server", "mcp-server-sentry", "mcp/sentry"],
     hosts: ["mcp.sentry.dev", "sentry.io"],
-    tools: [
-      [
-        ["whoami", "findorganizations", "findteams", "findprojects", "searchdocs", "getdoc", "create*", "update*"],
-        NONE,
-      ],
-    ],
+    tools: [[words("whoami findorganizations findteams findprojects searchdocs getdoc create* update*"), NONE]],
     usual: UNTRUSTED,
   },
   {

@@ -13,12 +13,6 @@ import type { KnownServer } from "./known-servers.ts";
 /** In the order in which they are shown. */
 export const LABELS: readonly Label[] = Object.freeze(["private", "untrusted", "external"]);
 
-export interface LabelerOptions {
-  /** The address of each upstream. */
-  readonly places: ReadonlyMap<ConnectorId, ServerPlace>;
-  readonly rules: readonly LabelRule[];
-}
-
 /** These return names only, like a list of tools. */
 const LISTS = ["resources/list", "prompts/list"];
 const OPEN_WORLD: readonly Label[] = ["untrusted", "external"];
@@ -32,14 +26,19 @@ export function createLabeler(
 }
 
 /** `createLabeler` for upstreams whose addresses are known. */
-export function createPlaceLabeler({ places, rules }: LabelerOptions): Labeler {
+export function createPlaceLabeler({
+  places,
+  rules,
+}: {
+  readonly places: ReadonlyMap<ConnectorId, ServerPlace>;
+  readonly rules: readonly LabelRule[];
+}): Labeler {
   const servers = new Map([...places].map(([id, place]) => [id, { place, server: findServer(place) }]));
   return (tool) => {
-    const labels = new Set<Label>(tool.openWorld ? OPEN_WORLD : []);
     const { place, server } = servers.get(tool.connector) ?? {};
-    const known = place?.kind === "api" ? apiLabels(server, tool) : serverLabels(server, tool);
-    for (const label of known) labels.add(label);
-    return applyLabelRules(rules, tool.address, [...labels]);
+    const toLabels = place?.kind === "api" ? apiLabels : serverLabels;
+    const known = server ? toLabels(server, tool) : [];
+    return applyLabelRules(rules, tool.address, tool.openWorld ? [...OPEN_WORLD, ...known] : known);
   };
 }
 
@@ -61,11 +60,7 @@ export function applyLabelRules(
  * An unknown tool of a known server gets every label that the tools of this server can have. So does reading a resource
  * or a prompt, because its address and arguments are sent to the server.
  */
-function serverLabels(
-  server: KnownServer | undefined,
-  { remoteName, synthetic }: Parameters<Labeler>[0],
-): readonly Label[] {
-  if (!server) return [];
+function serverLabels(server: KnownServer, { remoteName, synthetic }: Parameters<Labeler>[0]): readonly Label[] {
   if (synthetic) return LISTS.includes(remoteName) ? [] : server.usual;
   const found = server.tools.find(([patterns]) => patterns.some((pattern) => matchesName(pattern, remoteName)));
   return found ? found[1] : server.usual;
@@ -75,13 +70,8 @@ function serverLabels(
  * The names of operations are unknown, so their effect decides: a read does not send data, except for a server whose
  * tools all have the same labels, such as a search, where the query is what is sent.
  */
-function apiLabels(server: KnownServer | undefined, { effect }: Parameters<Labeler>[0]): readonly Label[] {
-  if (!server) return [];
-  return effect === "read" && server.tools.length > 0 ? withoutExternal(server) : server.usual;
-}
-
-function withoutExternal({ usual }: KnownServer): readonly Label[] {
-  return usual.filter((label) => label !== "external");
+function apiLabels({ tools, usual }: KnownServer, { effect }: Parameters<Labeler>[0]): readonly Label[] {
+  return effect === "read" && tools.length > 0 ? usual.filter((label) => label !== "external") : usual;
 }
 
 /** Ignores separators and case, because the same tool is spelled in many ways. */

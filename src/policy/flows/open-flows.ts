@@ -3,6 +3,7 @@
  * sessions, all requests of its principal are one session, which is stored and survives a restart.
  */
 
+import { defined } from "../../domain/index.ts";
 import type {
   CallPlan,
   CatalogSnapshot,
@@ -57,7 +58,7 @@ export interface FlowSubject {
   readonly plan?: CallPlan;
 }
 
-export interface FlowsOptions {
+interface FlowsOptions {
   readonly mode: Decision["kind"];
   readonly store: Store["labels"];
   readonly now: () => Instant;
@@ -127,7 +128,7 @@ export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flo
 function createSession({ id, session }: Principal): FlowSession {
   return {
     taken: new Map(),
-    ...(session === undefined && { principal: id }),
+    ...defined({ principal: session === undefined ? id : undefined }),
     takenAt: 0,
     writtenAt: 0,
     hasSpoken: false,

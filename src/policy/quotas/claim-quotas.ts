@@ -44,30 +44,25 @@ export function claimExecution(
   { holder, now }: { readonly holder: string; readonly now: Instant },
 ): readonly NamedClaim[] {
   return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
-    const name = (quota: string) => ({ key: keyOf(who, quota), setting: `quotas.${prefix}${quota}`, principal: who });
-    const claims: NamedClaim[] = [];
-    const { executionsPerMinute, executionMsPerHour, concurrentExecutions } = quotas;
-    if (executionsPerMinute > 0) {
-      const { key, ...words } = name("executionsPerMinute");
-      const counted = { kind: "window", key, windowMs: MINUTE_MS, limit: executionsPerMinute } as const;
-      claims.push({ ...words, unit: "executions", claim: { ...counted, amount: 1, least: 1 } });
-    }
-    if (executionMsPerHour > 0) {
-      const { key, ...words } = name("executionMsPerHour");
-      const timed = { kind: "window", key, windowMs: HOUR_MS, limit: executionMsPerHour } as const;
-      const least = Math.min(wallMs, LEAST_MS, executionMsPerHour);
-      claims.push({ ...words, unit: "ms", claim: { ...timed, amount: wallMs, least, holder } });
-    }
-    if (concurrentExecutions > 0) {
-      const { key, ...words } = name("concurrentExecutions");
-      const until = now + wallMs + WAITING_MS;
-      claims.push({
-        ...words,
-        unit: "places",
-        claim: { kind: "place", key, limit: concurrentExecutions, holder, until },
-      });
-    }
-    return claims;
+    const name = (quota: keyof typeof quotas) => ({
+      words: { setting: `quotas.${prefix}${quota}`, principal: who },
+      own: { key: keyOf(who, quota), limit: quotas[quota] },
+    });
+    const [count, time, places] = [
+      name("executionsPerMinute"),
+      name("executionMsPerHour"),
+      name("concurrentExecutions"),
+    ];
+    const counted = { kind: "window", ...count.own, windowMs: MINUTE_MS, amount: 1, least: 1 } as const;
+    const least = Math.min(wallMs, LEAST_MS, time.own.limit);
+    const timed = { kind: "window", ...time.own, windowMs: HOUR_MS, amount: wallMs, least, holder } as const;
+    const placed = { kind: "place", ...places.own, holder, until: now + wallMs + WAITING_MS } as const;
+    const claims: readonly NamedClaim[] = [
+      { ...count.words, unit: "executions", claim: counted },
+      { ...time.words, unit: "ms", claim: timed },
+      { ...places.words, unit: "places", claim: placed },
+    ];
+    return claims.filter(({ claim }) => claim.limit > 0);
   });
 }
 
@@ -96,14 +91,8 @@ function claimCost(settings: QuotaSettings, principal: Principal, tool: Tool): r
   return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
     const limit = Math.floor(quotas.costPerDay * COST_UNITS);
     if (limit === 0) return [];
-    const claim = {
-      kind: "window",
-      key: keyOf(who, "costPerDay"),
-      windowMs: DAY_MS,
-      limit,
-      amount,
-      least: amount,
-    } as const;
+    const key = keyOf(who, "costPerDay");
+    const claim = { kind: "window", key, windowMs: DAY_MS, limit, amount, least: amount } as const;
     return [{ claim, setting: `quotas.${prefix}costPerDay`, unit: "cost" as const, principal: who }];
   });
 }

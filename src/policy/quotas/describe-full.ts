@@ -5,20 +5,24 @@ import { SECOND_MS } from "../../timing/index.ts";
 import { COST_UNITS } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
 
-export interface FullState {
-  readonly used: number;
-  /** The part that is reserved by running programs. */
-  readonly reserved: number;
-  readonly freeAt: Instant;
-  readonly now: Instant;
-}
+const UNITS: Readonly<Record<Exclude<NamedClaim["unit"], "calls">, string>> = {
+  executions: "executions in a minute",
+  ms: "ms of execution time in an hour",
+  places: "parallel executions",
+  cost: "cost in a day",
+};
 
-export function describeFullQuota(named: NamedClaim, state: FullState): { message: string; hint: string } {
+/** `reserved` is the part of `used` that running programs hold. */
+export function describeFullQuota(
+  named: NamedClaim,
+  { used, reserved, freeAt, now }: Readonly<Record<"used" | "reserved" | "freeAt" | "now", number>>,
+): { message: string; hint: string } {
   const { claim, setting, principal } = named;
-  const { used, reserved, freeAt, now } = state;
   const who = principal === null ? "all principals together" : principal;
   const seconds = Math.max(1, Math.ceil((freeAt - now) / SECOND_MS));
-  const limit = `${show(named, claim.limit)} ${describeUnit(named)} by ${who}`;
+  const windowMs = claim.kind === "window" ? claim.windowMs : 0;
+  const unit = named.unit === "calls" ? `calls in ${windowMs / SECOND_MS} s` : UNITS[named.unit];
+  const limit = `${show(named, claim.limit)} ${unit} by ${who}`;
   if (reserved > 0) {
     const held = `${used - reserved} are used and ${reserved} are reserved by running programs`;
     const back = `unused time is released when they end, and all of it in ${seconds} s`;
@@ -45,21 +49,4 @@ function toTime(at: Instant): string {
 
 function show({ unit }: NamedClaim, amount: number): string {
   return unit === "cost" ? String(amount / COST_UNITS) : String(amount);
-}
-
-function describeUnit({ unit, claim }: NamedClaim): string {
-  switch (unit) {
-    case "executions":
-      return "executions in a minute";
-    case "ms":
-      return "ms of execution time in an hour";
-    case "places":
-      return "parallel executions";
-    case "calls":
-      return claim.kind === "window" ? `calls in ${claim.windowMs / SECOND_MS} s` : "calls";
-    case "cost":
-      return "cost in a day";
-    default:
-      return unit satisfies never;
-  }
 }

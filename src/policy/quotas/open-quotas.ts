@@ -48,13 +48,15 @@ export interface Quotas {
   releaseLost(execution: ExecutionId): Promise<void>;
 }
 
-export interface QuotasOptions {
+interface QuotasOptions {
   readonly settings: QuotaSettings;
   readonly store: Store["quotas"];
   readonly now: () => Instant;
 }
 
-type TakenWindows = Extract<Awaited<ReturnType<Store["quotas"]["take"]>>, { kind: "taken" }>["units"];
+type Outcome = Awaited<ReturnType<Store["quotas"]["take"]>>;
+type TakenWindows = Extract<Outcome, { kind: "taken" }>["units"];
+type FullQuota = Extract<Outcome, { kind: "full" }>;
 
 const NOTHING_TAKEN = { release: async () => undefined };
 
@@ -84,17 +86,17 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     noteHeld: async () => {
       if (held.size > 0) await store.noteHeld([...held.keys()], now());
     },
-    releaseLost: (execution) => releaseLostQuota(execution, store),
+    releaseLost: async (execution) => {
+      await store.giveBack(execution, ((await store.heldFor(execution)) ?? 0) + UNSEEN_MS);
+    },
     async take(request) {
       if (request.kind === "execution" && request.when === "restarted") return restore(request);
       const wallMs = request.kind === "execution" ? request.wallMs : 0;
       const named = claimsOf(request);
       if (named.length === 0) return { wallMs, ...NOTHING_TAKEN };
       const at = now();
-      const outcome = await store.take(
-        named.map(({ claim }) => claim),
-        at,
-      );
+      const claims = named.map(({ claim }) => claim);
+      const outcome = await store.take(claims, at);
       if (outcome.kind === "full") throw refuse(named, { ...outcome, reserved: sumHeld(held, outcome) }, at);
       if (request.kind === "call") return { wallMs, ...NOTHING_TAKEN };
       const timed = new Set(named.filter(({ unit }) => unit === "ms").map(({ claim }) => claim.key));
@@ -113,14 +115,6 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     },
   };
 }
-
-/** Only for an execution whose process has ended. */
-async function releaseLostQuota(execution: ExecutionId, store: Store["quotas"]): Promise<void> {
-  const heldMs = (await store.heldFor(execution)) ?? 0;
-  await store.giveBack(execution, heldMs + UNSEEN_MS);
-}
-
-type FullQuota = Extract<Awaited<ReturnType<Store["quotas"]["take"]>>, { kind: "full" }>;
 
 /** Returns how much of a full window the executions of this process hold. */
 function sumHeld(held: ReadonlyMap<ExecutionId, TakenWindows>, { claim, freeAt }: FullQuota): number {

@@ -15,12 +15,12 @@ export interface RuleSubject {
 }
 
 /** The part of a rule that does not match a subject. */
-export type Misfit = "principal" | "server" | "tool" | "effect";
+export type Misfit = "principal" | "server" | "unknown-server" | "tool" | "effect";
 
 export interface CompiledRule {
   readonly rule: PolicyRule;
   /** Returns the first part that does not match, or `undefined`. */
-  readonly findMisfit: (subject: RuleSubject) => Misfit | "unknown-server" | undefined;
+  readonly findMisfit: (subject: RuleSubject) => Misfit | undefined;
 }
 
 export interface CompiledPolicy {

@@ -25,10 +25,18 @@ export interface DecisionInput {
   readonly principal: Principal;
 }
 
-const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effect, DecisionKind>>>> = {
+/** The decision when no rule matches. */
+export const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effect, DecisionKind>>>> = {
   balanced: { read: "allow", write: "allow", unknown: "allow", destroy: "ask" },
   strict: { read: "allow", write: "ask", unknown: "ask", destroy: "deny" },
   open: { read: "allow", write: "allow", unknown: "allow", destroy: "allow" },
+};
+
+/** The rule id of a decision by the profile. */
+export const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]>> = {
+  balanced: createRuleId("profile:balanced"),
+  strict: createRuleId("profile:strict"),
+  open: createRuleId("profile:open"),
 };
 
 /**
@@ -45,13 +53,8 @@ export function decide(policy: CompiledPolicy, input: DecisionInput): Decision {
   );
   if (found) return toDecision(found.rule.decision, found.rule.id, tool, found.rule.reason);
   const { profile } = policy.settings;
-  const kind = decideByProfile(profile, tool.effect);
-  return toDecision(kind, toProfileRule(profile), tool, `default of the profile ${profile} for this effect`);
-}
-
-/** The decision of a profile when no rule matches. */
-export function decideByProfile(profile: PolicySettings["profile"], effect: Effect): DecisionKind {
-  return PROFILES[profile][effect];
+  const why = `default of the profile ${profile} for this effect`;
+  return toDecision(PROFILES[profile][tool.effect], PROFILE_RULES[profile], tool, why);
 }
 
 /** Matches a rule against a call with its arguments. */
@@ -79,7 +82,7 @@ export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, 
   const subject = toSubject(tool, principal);
   const reaching = rules.filter((compiled) => matchSubject(compiled, subject) === "yes").map(({ rule }) => rule);
   if (reaching.some(({ decision, when = [] }) => decision === "deny" && when.length === 0)) return true;
-  if (decideByProfile(settings.profile, tool.effect) !== "deny") return false;
+  if (PROFILES[settings.profile][tool.effect] !== "deny") return false;
   return reaching.every(({ decision }) => decision === "deny");
 }
 
@@ -106,15 +109,4 @@ function toDecision(kind: DecisionKind, rule: PolicyRule["id"], tool: Tool, why:
     default:
       return kind satisfies never;
   }
-}
-
-const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]>> = {
-  balanced: createRuleId("profile:balanced"),
-  strict: createRuleId("profile:strict"),
-  open: createRuleId("profile:open"),
-};
-
-/** The rule id of a decision by the profile. */
-export function toProfileRule(profile: PolicySettings["profile"]): PolicyRule["id"] {
-  return PROFILE_RULES[profile];
 }

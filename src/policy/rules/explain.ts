@@ -1,5 +1,6 @@
 /** Explains a decision: every rule, whether it matches, and why. */
 
+import { defined } from "../../domain/index.ts";
 import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";
 import type { CompiledPolicy, CompiledRule, Misfit, RuleSubject } from "./compile-policy.ts";
 import { decide, isInForce, matchRule, toSubject } from "./decide.ts";
@@ -7,45 +8,40 @@ import type { DecisionInput } from "./decide.ts";
 import { MAX_STEPS, matchCondition } from "./match-condition.ts";
 import type { Match } from "./match-condition.ts";
 
-export interface RuleFinding {
-  readonly rule: PolicyRule["id"];
-  readonly decision: Decision["kind"];
-  readonly matches: boolean;
-  readonly why: string;
-}
-
 export interface PolicyExplanation {
   readonly decision: Decision;
   /** Strictest first: the first that matches decides, otherwise the profile. */
-  readonly rules: readonly RuleFinding[];
+  readonly rules: readonly {
+    readonly rule: PolicyRule["id"];
+    readonly decision: Decision["kind"];
+    readonly matches: boolean;
+    readonly why: string;
+  }[];
 }
 
 /** Decides as the bridge would, and explains every rule. */
 export function explain(policy: CompiledPolicy, input: DecisionInput): PolicyExplanation {
   const subject = toSubject(input.tool, input.principal);
   const { args } = input.call;
-  return {
-    decision: decide(policy, input),
-    rules: policy.rules.map((compiled) => explainRule(compiled, subject, args)),
-  };
+  const rules = policy.rules.map((compiled) => {
+    const { id: rule, decision } = compiled.rule;
+    const matches = isInForce(compiled.rule, matchRule(compiled, subject, { args, budget: { left: MAX_STEPS } }));
+    return { rule, decision, matches, why: explainRule(compiled, subject, args) };
+  });
+  return { decision: decide(policy, input), rules };
 }
 
-function explainRule(compiled: CompiledRule, subject: RuleSubject, args: Json): RuleFinding {
-  const { id, decision, when = [] } = compiled.rule;
-  const matches = isInForce(compiled.rule, matchRule(compiled, subject, { args, budget: { left: MAX_STEPS } }));
-  const misfit = compiled.findMisfit(subject);
-  if (misfit !== undefined) return { rule: id, decision, matches, why: describeMisfit(misfit, subject) };
-  if (when.length === 0) return { rule: id, decision, matches, why: "matches, without conditions" };
-  const reasons = when.map((condition) =>
-    explainCondition(condition, matchCondition(condition, args, { decision }), decision),
-  );
-  return { rule: id, decision, matches, why: reasons.join("; ") };
+function explainRule({ rule, findMisfit }: CompiledRule, subject: RuleSubject, args: Json): string {
+  const { decision, when = [] } = rule;
+  const misfit = findMisfit(subject);
+  if (misfit !== undefined) return describeMisfit(misfit, subject);
+  if (when.length === 0) return "matches, without conditions";
+  return when
+    .map((condition) => explainCondition(condition, matchCondition(condition, args, { decision }), decision))
+    .join("; ");
 }
 
-function describeMisfit(
-  misfit: Misfit | "unknown-server",
-  { principal, address, server, effect }: RuleSubject,
-): string {
+function describeMisfit(misfit: Misfit, { principal, address, server, effect }: RuleSubject): string {
   switch (misfit) {
     case "tool":
       return `does not apply to ${address}`;
@@ -86,10 +82,9 @@ function describeTest(test: Condition["test"]): string {
     case "matches":
       return `matches ${JSON.stringify(test.pattern.text)}`;
     case "range":
-      return [
-        ...(test.min === undefined ? [] : [`from ${test.min}`]),
-        ...(test.max === undefined ? [] : [`up to ${test.max}`]),
-      ].join(" ");
+      return Object.entries(defined({ from: test.min, "up to": test.max }))
+        .flat()
+        .join(" ");
     default:
       return test satisfies never;
   }

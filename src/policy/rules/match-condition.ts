@@ -31,14 +31,19 @@ export function matchCondition(
   args: Json,
   { decision, budget = { left: MAX_STEPS } }: { readonly decision: Decision["kind"]; readonly budget?: StepBudget },
 ): Match {
-  const seen = { yes: 0, no: 0, unclear: 0 };
-  const see = (found: PathValue): void => {
-    budget.left -= costOf(condition.test, found);
-    seen[budget.left < 0 ? "unclear" : judge(condition, found)] += 1;
+  const found = new Set<Match>();
+  const see = (value: PathValue): void => {
+    budget.left -= costOf(condition.test, value);
+    found.add(budget.left < 0 ? "unclear" : judge(condition, value));
   };
-  if (!visit(args, 0, { steps: condition.path.steps, see, budget })) seen.unclear += 1;
-  return decision === "allow" ? matchEvery(seen) : matchAny(seen);
+  if (!visit(args, 0, { steps: condition.path.steps, see, budget })) found.add("unclear");
+  const precedence = decision === "allow" ? FOR_ALLOW : FOR_OTHERS;
+  return precedence.find((match) => found.has(match)) ?? "no";
 }
+
+/** Which of the found results counts. */
+const FOR_ALLOW = ["no", "unclear", "yes"] as const;
+const FOR_OTHERS = ["yes", "unclear", "no"] as const;
 
 /** Combines all conditions of a rule: `no` beats `unclear` beats `yes`. */
 export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget: StepBudget): Match {
@@ -57,18 +62,6 @@ function costOf(test: Condition["test"], found: PathValue): number {
   return Math.ceil((found.length * test.pattern.text.length) / CHARACTERS_PER_STEP);
 }
 
-type MatchCounts = Readonly<Record<Match, number>>;
-
-function matchAny({ yes, unclear }: MatchCounts): Match {
-  if (yes > 0) return "yes";
-  return unclear > 0 ? "unclear" : "no";
-}
-
-function matchEvery({ yes, no, unclear }: MatchCounts): Match {
-  if (no > 0 || yes + unclear === 0) return "no";
-  return unclear > 0 ? "unclear" : "yes";
-}
-
 /** The result of a path without a value: it is missing, or a value on the way has another type. */
 const MISSING = Symbol("missing");
 const OTHER = Symbol("other type");
@@ -76,7 +69,7 @@ const OTHER = Symbol("other type");
 type PathValue = Json | typeof MISSING | typeof OTHER;
 
 interface PathWalk {
-  readonly steps: readonly Condition["path"]["steps"][number][];
+  readonly steps: Condition["path"]["steps"];
   readonly see: (found: PathValue) => void;
   readonly budget: StepBudget;
 }
@@ -150,10 +143,7 @@ function compare(wanted: readonly Json[], value: Json): Match {
   return isComparable ? "no" : "unclear";
 }
 
-function kindOf(value: Json): string {
-  if (value === null) return "null";
-  return typeof value;
-}
+const kindOf = (value: Json): string => (value === null ? "null" : typeof value);
 
 function toMatch(holds: boolean): Match {
   return holds ? "yes" : "no";

@@ -5,8 +5,8 @@
 
 import type { Effect, PolicyRule } from "../../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
-import type { CompiledPolicy, RuleSubject } from "./compile-policy.ts";
-import { decideByProfile, toProfileRule } from "./decide.ts";
+import type { CompiledPolicy } from "./compile-policy.ts";
+import { PROFILES, PROFILE_RULES } from "./decide.ts";
 import { isStricter } from "../decision.ts";
 import type { DecisionKind } from "../decision.ts";
 
@@ -22,23 +22,23 @@ export interface PastCall {
   readonly byGuard?: boolean;
 }
 
-/** Calls with the same change. */
-export interface Change {
+/** Equal calls of the past. */
+interface CountedCalls {
   readonly principal: string;
   readonly tool: string;
   readonly from: DecisionKind;
-  readonly to: DecisionKind;
-  readonly rule: PolicyRule["id"];
   readonly calls: number;
 }
 
+/** Calls with the same change. */
+interface Change extends CountedCalls {
+  readonly to: DecisionKind;
+  readonly rule: PolicyRule["id"];
+}
+
 /** Calls whose decision is unknown, and the rules that it depends on. */
-export interface Doubt {
-  readonly principal: string;
-  readonly tool: string;
-  readonly from: DecisionKind;
+interface Doubt extends CountedCalls {
   readonly rules: readonly PolicyRule["id"][];
-  readonly calls: number;
 }
 
 export interface Simulation {
@@ -52,19 +52,18 @@ export interface Simulation {
 export function simulate(policy: CompiledPolicy, past: readonly PastCall[]): Simulation {
   const changed = new Map<string, Change>();
   const cannotTell = new Map<string, Doubt>();
-  const totals = { calls: 0, same: 0 };
+  let same = 0;
   for (const call of past) {
-    totals.calls += 1;
-    const possible = decideWithoutArguments(policy, toSubject(call)).map((one) => atLeast(one, call));
+    const possible = decideWithoutArguments(policy, call).map((one) => atLeast(one, call));
     const [first] = possible;
     const { principal, tool, decision: from } = call;
     if (!first || possible.some(({ kind }) => kind !== first.kind)) {
       const rules = possible.map(({ rule }) => rule);
       count(cannotTell, { principal, tool, from, rules, calls: 0 });
-    } else if (first.kind === from) totals.same += 1;
+    } else if (first.kind === from) same += 1;
     else count(changed, { principal, tool, from, to: first.kind, rule: first.rule, calls: 0 });
   }
-  return { ...totals, changed: [...changed.values()], cannotTell: [...cannotTell.values()] };
+  return { calls: past.length, same, changed: [...changed.values()], cannotTell: [...cannotTell.values()] };
 }
 
 interface PossibleDecision {
@@ -76,15 +75,12 @@ function atLeast(possible: PossibleDecision, { byGuard = false, decision }: Past
   return byGuard && isStricter(decision, possible.kind) ? { ...possible, kind: decision } : possible;
 }
 
-function toSubject({ principal, tool, server, effect }: PastCall): RuleSubject {
-  return { principal: { id: principal, groups: [] }, address: tool, server, effect };
-}
-
 /** Returns every rule that may decide, up to the first that certainly does, otherwise the profile. Strictest first. */
 function decideWithoutArguments(
   { rules, settings: { profile } }: CompiledPolicy,
-  subject: RuleSubject,
+  { principal, tool: address, server, effect }: PastCall,
 ): readonly PossibleDecision[] {
+  const subject = { principal: { id: principal, groups: [] }, address, server, effect };
   const possible: PossibleDecision[] = [];
   for (const compiled of rules) {
     const { id: rule, decision: kind, when = [] } = compiled.rule;
@@ -93,7 +89,7 @@ function decideWithoutArguments(
     possible.push({ kind, rule });
     if (fits === "yes" && when.length === 0) return possible;
   }
-  return [...possible, { kind: decideByProfile(profile, subject.effect), rule: toProfileRule(profile) }];
+  return [...possible, { kind: PROFILES[profile][effect], rule: PROFILE_RULES[profile] }];
 }
 
 function count<Counted extends { readonly calls: number }>(counted: Map<string, Counted>, one: Counted): void {
