@@ -14,7 +14,7 @@ import type {
 } from "../domain/index.ts";
 import type { WithheldDefinition } from "./pins/admit-tools.ts";
 import { nameTools } from "./name-tools.ts";
-import type { ListedTool, ToolListing } from "./parse-listing.ts";
+import type { ToolListing } from "./parse-listing.ts";
 
 /** The tools of one upstream, and its global in programs. */
 export interface Contribution {
@@ -57,25 +57,17 @@ function toTools({ connector, namespace, listing, withheld = [] }: Contribution,
   const names = nameTools([...listing.tools.map(({ remoteName }) => remoteName), ...changed]);
   const tools = listing.tools.map((listed) => {
     const address = toAddress(namespace, names.get(listed.remoteName));
-    const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName: listed.remoteName });
-    const { remoteName, openWorld, synthetic, effect } = listed;
-    const labels = labelsOf({ connector, address, remoteName, openWorld, synthetic, effect });
-    return Object.freeze({ address, origin, ...toOffered(listed), ...(labels.length > 0 && { labels }) });
+    const { remoteName, openWorld, synthetic, definition: _, ...offered } = listed;
+    const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName });
+    const labels = labelsOf({ connector, address, remoteName, openWorld, synthetic, effect: offered.effect });
+    return Object.freeze({
+      address,
+      origin,
+      ...offered,
+      ...defined({ labels: labels.length > 0 ? labels : undefined }),
+    });
   });
   return tools.toSorted((a, b) => (a.address < b.address ? -1 : 1));
-}
-
-function toOffered({
-  summary,
-  description,
-  input,
-  output,
-  effect,
-  effectSource,
-  idempotent,
-  digest,
-}: ListedTool): Omit<Tool, "address" | "origin"> {
-  return { summary, description, input, output, effect, ...defined({ effectSource, idempotent }), digest };
 }
 
 function toWithheld({ connector, namespace, listing, withheld = [] }: Contribution): readonly WithheldTool[] {

@@ -1,12 +1,11 @@
 /** The interface of `catalog`: one named, searchable snapshot of the tools of all upstreams. */
 
-export { findChange } from "./pins/find-change.ts";
 export { findNearest, findNearestName } from "./search/find-nearest.ts";
 export { openCatalog } from "./open-catalog.ts";
 export type { Catalog } from "./open-catalog.ts";
 export { openShapes } from "./shapes/open-shapes.ts";
 export type { Drift, Shapes } from "./shapes/open-shapes.ts";
-export { openHeldDefinitions } from "./pins/open-held.ts";
+export { findChange, openHeldDefinitions } from "./pins/open-held.ts";
 export type { HeldDefinitions, HeldTool } from "./pins/open-held.ts";
 export { createSearch } from "./search/search.ts";
 export type { Search, SearchRequest, SearchResult } from "./search/search.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { RemoteTool } from "../connectors/index.ts";
-import { depthOf, isJsonObject } from "../domain/index.ts";
+import { defined, depthOf, isJsonObject } from "../domain/index.ts";
 import type { Digest, Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { effectOf, guessEffect } from "./effect-of.ts";
@@ -95,8 +95,8 @@ function toListedTool(
   const description = textOf(definition["description"]);
   const annotations = parseAnnotations(definition["annotations"]);
   // The original text, not the cleaned one, so that a change in an omitted part still changes the digest.
-  const said = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
-  const own: JsonObject = request ? { ...said, request } : said;
+  const listed = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
+  const own: JsonObject = request ? { ...listed, request } : listed;
   return Object.freeze({
     remoteName,
     summary: toSummary([description, title, remoteName], clean),
@@ -104,7 +104,7 @@ function toListedTool(
     input,
     output,
     ...settleEffect(effectOf(annotations), remoteName),
-    ...(annotations.idempotent === true ? { idempotent: true } : {}),
+    ...defined({ idempotent: annotations.idempotent === true ? true : undefined }),
     openWorld: annotations.openWorld === true,
     synthetic: definition["synthetic"] === true,
     digest: digestOf(own),

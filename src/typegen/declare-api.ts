@@ -60,9 +60,11 @@ export function declareApi(
   snapshot: CatalogSnapshot,
   { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
 ): ApiSurface {
-  const own = [declareSecrets(secrets), ...(hasNetwork ? [NETWORK_GLOBALS] : [])];
-  const key = `${snapshot.digest} ${hasNetwork} ${[...secrets.keys()].join(" ")}`;
-  const globals = { own, secrets: [...secrets.keys()] };
+  const globals = {
+    own: [declareSecrets(secrets), ...(hasNetwork ? [NETWORK_GLOBALS] : [])],
+    secrets: [...secrets.keys()],
+  };
+  const key = `${snapshot.digest} ${hasNetwork} ${globals.secrets.join(" ")}`;
   const all = whole.getOr(key, () => createSurface(snapshot, globals));
   if (all.loose.size === 0) return all.surface;
   const wanted = new Set(reached());
@@ -75,24 +77,29 @@ export function declareApi(
   return Object.freeze({ ...surface, ...defined(partial) });
 }
 
-/** Declarations besides tools, and the names of secrets in them. */
-interface OwnGlobals {
-  readonly own: readonly string[];
-  readonly secrets: readonly string[];
-}
-
 const NO_SECRETS: SecretGrants = new Map();
 
 /** Declares namespaces with few tools first, so that a large server does not take the space of the others. */
 function createSurface(
   snapshot: CatalogSnapshot,
-  { own, secrets }: OwnGlobals,
+  { own, secrets }: { readonly own: readonly string[]; readonly secrets: readonly string[] },
   wanted: ReadonlySet<ToolAddress> = new Set(snapshot.tools.keys()),
 ): SurfaceEntry {
-  const budget = { left: MAX_API_CHARACTERS, loose: new Set<ToolAddress>() };
+  const loose = new Set<ToolAddress>();
   const texts = new Map<Namespace, string>();
+  let left = MAX_API_CHARACTERS;
   for (const namespace of snapshot.namespaces.toSorted((a, b) => a.tools.length - b.tools.length)) {
-    texts.set(namespace, declareWithin(budget, namespace.name, { tools: toolsOf(snapshot, namespace), wanted }));
+    const types = createNamedTypes(namespace.name);
+    let typed = 0;
+    const members = toolsOf(snapshot, namespace).map((tool) => {
+      const isTyped = left > 0 && wanted.has(tool.address);
+      if (!isTyped) loose.add(tool.address);
+      const text = isTyped ? declareMember(toChecked(tool), "types", types) : declareLoosely(tool);
+      left -= text.length + types.size() - typed;
+      typed = types.size();
+      return text;
+    });
+    texts.set(namespace, declareNamespace(namespace.name, members, types));
   }
   const namespaces = snapshot.namespaces.map((namespace) => texts.get(namespace) ?? "");
   const surface = Object.freeze({
@@ -101,31 +108,7 @@ function createSurface(
     namespaces: snapshot.namespaces,
     ...defined({ secrets: secrets.length > 0 ? secrets : undefined }),
   });
-  return { surface, loose: budget.loose };
-}
-
-interface ApiBudget {
-  left: number;
-  readonly loose: Set<ToolAddress>;
-}
-
-interface Members {
-  readonly tools: readonly Tool[];
-  readonly wanted: ReadonlySet<ToolAddress>;
-}
-
-function declareWithin(budget: ApiBudget, name: string, { tools, wanted }: Members): string {
-  const types = createNamedTypes(name);
-  let typed = 0;
-  const members = tools.map((tool) => {
-    const isTyped = budget.left > 0 && wanted.has(tool.address);
-    if (!isTyped) budget.loose.add(tool.address);
-    const text = isTyped ? declareMember(toChecked(tool), "types", types) : declareLoosely(tool);
-    budget.left -= text.length + types.size() - typed;
-    typed = types.size();
-    return text;
-  });
-  return declareNamespace(name, members, types);
+  return { surface, loose };
 }
 
 /** Removes the learned shape: it guarantees nothing, so programs must not be refused because of it. */

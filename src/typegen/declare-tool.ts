@@ -102,23 +102,17 @@ function toComment(tool: Tool, detail: "types" | "full"): string {
   const call = toCommentText(`Call: await ${tool.address}(${toNeededArguments(tool.input)})`, CALL_LENGTH);
   const carries = labels.map((text) => `Labels: ${text}.`);
   const facts = [`Effect: ${describeEffect(tool)}.`, ...carries, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
-  const all = [
-    ...lines,
-    facts,
-    ...toUncheckedNote(tool),
-    ...learned.map((note) => `The result type is ${note}.`),
-    call,
-  ];
+  const results = learned.map((note) => `The result type is ${note}.`);
+  const all = [...lines, facts, ...toUncheckedNote(tool), ...results, call];
   const written = all.filter((line) => line !== "").map((line) => `   * ${line}`);
   return `  /**\n${written.join("\n")}\n   */`;
 }
 
 /** A schema with broken references cannot be checked; the declaration states it. */
 function toUncheckedNote({ input, output }: Tool): readonly string[] {
-  const what = [...(hasDeadRef(input) ? ["arguments"] : []), ...(output && hasDeadRef(output) ? ["results"] : [])];
-  return what.length === 0
-    ? []
-    : [`The ${what.join(" and ")} are not checked: the schema has a reference that cannot be resolved.`];
+  const parts = [...(hasDeadRef(input) ? ["arguments"] : []), ...(output && hasDeadRef(output) ? ["results"] : [])];
+  if (parts.length === 0) return [];
+  return [`The ${parts.join(" and ")} are not checked: the schema has a reference that cannot be resolved.`];
 }
 
 /** The description of a learned shape states its origin. It is escaped like all other text. */
@@ -144,13 +138,8 @@ function toNeededArguments(input: JsonSchema): string {
   return names.length === 0 ? "" : `{ ${names.map((name) => `${toKey(name)}: …`).join(", ")} }`;
 }
 
-interface SchemaWalk {
-  readonly root: JsonSchema;
-  left: number;
-}
-
 /** True if the schema refuses an empty object. */
-function needsArguments(schema: Json, walk: SchemaWalk): boolean {
+function needsArguments(schema: Json, walk: { readonly root: JsonSchema; left: number }): boolean {
   if (walk.left < 1) return true;
   walk.left -= 1;
   if (!isJsonObject(schema)) return schema === false;

@@ -121,14 +121,11 @@ function toHint({ name, nearest, withheld, empty }: UnknownName): string {
   return `// Unknown name ${JSON.stringify(name)}. ${remedy}`;
 }
 
-interface NamespaceMembers {
-  readonly members: string[];
-  readonly types: NamedTypes;
-}
+type Namespaces = Map<string, { readonly members: string[]; readonly types: NamedTypes }>;
 
 /** Returns whole declarations while they fit, then single lines, then only the number of missing tools. */
 function declareAll(tools: readonly Tool[], detail: DescribeDetail): readonly string[] {
-  const namespaces = new Map<string, NamespaceMembers>();
+  const namespaces: Namespaces = new Map();
   const lines: string[] = [];
   let left = MAX_DESCRIBED_CHARACTERS;
   let missing = 0;
@@ -153,7 +150,7 @@ const CUT_NOTE =
 
 /** Returns the size of the declaration, or 0 if it does not fit; then nothing is added. */
 function declareInto(
-  namespaces: Map<string, NamespaceMembers>,
+  namespaces: Namespaces,
   tool: Tool,
   { detail, left }: { readonly detail: "types" | "full"; readonly left: number },
 ): number {

@@ -41,10 +41,7 @@ function createOutline(): ValueOutline {
   return { scalars: new Set(), objects: 0, fields: new Map(), hiddenFields: 0, arrays: 0, shortest: 0, longest: 0 };
 }
 
-interface OutlineScope {
-  readonly depth: number;
-  readonly budget: { nodes: number };
-}
+type OutlineScope = { readonly depth: number; readonly budget: { nodes: number } };
 
 function look(value: Json, place: ValueOutline, { depth, budget }: OutlineScope): void {
   budget.nodes -= 1;

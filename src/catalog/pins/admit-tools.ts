@@ -47,9 +47,6 @@ export interface ToolAdmission {
   readonly withheld: readonly WithheldDefinition[];
 }
 
-/** Divides a listing. Does not reject while the store is unavailable: then only tools known as accepted are offered. */
-export type AdmitTools = (connector: ConnectorId, listing: ToolListing) => Promise<ToolAdmission>;
-
 type Pins = ReadonlyMap<string, Digest>;
 
 const GATEWAY = "gateway";
@@ -58,8 +55,8 @@ const OTHERS_MS = DAY_MS;
 /** How much of each string of a definition is stored to show differences; the digest covers all of it. */
 const KEPT_TEXT_LENGTH = 32 * 1024;
 
-/** Keeps what it read, so that accepted tools stay while the store is unavailable. */
-export function createAdmitTools(powers: PinPowers): AdmitTools {
+/** Does not reject while the store is unavailable: then only tools that it read as accepted before are offered. */
+export function createAdmitTools(powers: PinPowers) {
   const known = new Map<ConnectorId, Pins>();
   const noted = new Map<ConnectorId, string>();
   const written = new Map<ConnectorId, ReadonlySet<string>>();
@@ -89,15 +86,19 @@ export function createAdmitTools(powers: PinPowers): AdmitTools {
     const rows = withheld.map(({ tool }): HeldRow => ({ connector, ...toStored(tool), seenAt }));
     const fresh = withheld.filter(({ tool }) => !stored.has(toKey(tool)));
     await Promise.all(fresh.map(({ tool }) => powers.record(toEntry("tool.held", connector, tool))));
-    const kept = heldRows.filter((row) => isOfAnother(row, { rows, pins, own: written.get(connector), now: seenAt }));
-    if (fresh.length > 0 || stored.size !== rows.length + kept.length) {
-      await powers.store.replaceHeld(connector, [...rows, ...kept]);
+    // Recent rows of other processes, which may see definitions that this process does not.
+    const others = heldRows.filter((row) => {
+      if (written.get(connector)?.has(toKey(row)) || seenAt - row.seenAt > OTHERS_MS) return false;
+      return pins.get(row.remoteName) !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName);
+    });
+    if (fresh.length > 0 || stored.size !== rows.length + others.length) {
+      await powers.store.replaceHeld(connector, [...rows, ...others]);
     }
     written.set(connector, new Set(rows.map(toKey)));
     noted.set(connector, signature);
   }
 
-  return async (connector, listing) => {
+  return async (connector: ConnectorId, listing: ToolListing): Promise<ToolAdmission> => {
     try {
       const pins = await pinFresh(connector, listing, await look(connector));
       const admission = divide(listing, pins, "new");
@@ -108,19 +109,6 @@ export function createAdmitTools(powers: PinPowers): AdmitTools {
       return divide(listing, known.get(connector) ?? new Map(), "unrecorded");
     }
   };
-}
-
-interface HeldComparison {
-  readonly rows: readonly HeldRow[];
-  readonly pins: Pins;
-  readonly own: ReadonlySet<string> | undefined;
-  readonly now: Instant;
-}
-
-/** True for a recent row of another process, which may see a definition that this process does not. */
-function isOfAnother(row: HeldRow, { rows, pins, own, now }: HeldComparison): boolean {
-  if (own?.has(toKey(row)) || now - row.seenAt > OTHERS_MS) return false;
-  return pins.get(row.remoteName) !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName);
 }
 
 function divide({ tools }: ToolListing, pins: Pins, whenMissing: WithheldTool["why"]): ToolAdmission {
@@ -137,15 +125,9 @@ function toEntry(action: PinEntry["action"], server: ConnectorId, { remoteName, 
   return { actor: GATEWAY, action, subject: remoteName, detail: { server, definition: digest } };
 }
 
-function toStored({
-  remoteName,
-  digest,
-  definition,
-}: ListedTool): Pick<HeldRow, "remoteName" | "digest" | "definition"> {
-  const kept = Object.entries(definition).map(([key, value]) => [key, toKept(value)] as const);
-  return { remoteName, digest, definition: canonicalJson(Object.fromEntries(kept)) };
-}
-
-function toKept(value: Json): Json {
-  return typeof value === "string" ? value.slice(0, KEPT_TEXT_LENGTH).toWellFormed() : value;
+function toStored({ remoteName, digest, definition }: ListedTool) {
+  const stored = Object.entries(definition).map(([key, value]): [string, Json] => {
+    return [key, typeof value === "string" ? value.slice(0, KEPT_TEXT_LENGTH).toWellFormed() : value];
+  });
+  return { remoteName, digest, definition: canonicalJson(Object.fromEntries(stored)) };
 }

@@ -5,8 +5,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import type { JsonObject } from "../../domain/index.ts";
-import { describeDifference } from "./describe-difference.ts";
-import { diffLines } from "./diff-lines.ts";
+import { describeDifference, diffLines } from "./describe-difference.ts";
 
 const clean = (text: string): string => text.replaceAll("\u001b", "");
 const BASE: JsonObject = {

@@ -7,7 +7,7 @@ import { parseConnectorId, parseDigest, parseToolAddress } from "../../domain/in
 import type { Digest } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { HeldRow, PinRow } from "../../store/index.ts";
-import { findChange } from "./find-change.ts";
+import { findChange } from "./open-held.ts";
 import { nameNamespaces } from "../name-tools.ts";
 
 const certain = <Value>(value: Value | undefined): Value => value ?? assert.fail();

@@ -1,11 +1,11 @@
 /** Withheld definitions with their differences, and their approval by an operator. No model can reach this. */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { ConnectorId, Digest, Instant, JsonObject, Principal } from "../../domain/index.ts";
-import type { HeldRow, PinRow } from "../../store/index.ts";
+import type { Approval, ConnectorId, Digest, HeldChange, Instant, JsonObject, Principal } from "../../domain/index.ts";
+import type { HeldRow, PinRow, Store } from "../../store/index.ts";
 import type { PinPowers } from "./admit-tools.ts";
 import { describeDifference } from "./describe-difference.ts";
-import { nameTools } from "../name-tools.ts";
+import { canBeNamespace, nameTools } from "../name-tools.ts";
 import type { CleanText } from "../prose.ts";
 
 /** One withheld definition, as a person reads it. */
@@ -115,4 +115,21 @@ function parseDefinition(text: string): JsonObject {
   throw new GloveboxError("STORE_UNAVAILABLE", "A tool definition in the store is damaged", {
     hint: "Restore a backup, or name another file in `store.url`",
   });
+}
+
+/**
+ * Returns the withheld change of the definition that an approval is about. Two servers can have equal definitions, so
+ * the address decides which server is meant.
+ */
+export async function findChange(
+  store: Pick<Store["pins"], "held" | "find">,
+  { tool, definition }: Pick<Approval, "tool" | "definition">,
+): Promise<HeldChange | undefined> {
+  const namespace = tool.slice(0, tool.indexOf("."));
+  for (const { connector, remoteName, digest, seenAt } of await store.held()) {
+    if (!canBeNamespace(connector, namespace)) continue;
+    const pin = await store.find(connector, remoteName);
+    if (pin?.digest === definition) return { server: connector, definition: digest, seenAt };
+  }
+  return undefined;
 }

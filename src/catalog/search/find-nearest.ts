@@ -10,11 +10,6 @@ const MAX_CANDIDATES = 1000;
 /** Added to the distance of a tool in another namespace. */
 const OTHER_NAMESPACE = 1;
 
-interface Neighbor {
-  readonly address: ToolAddress;
-  readonly distance: number;
-}
-
 /**
  * Returns at most `count` addresses, nearest first, none of which differs in more than half of its characters.
  * Case and separators are ignored: `github.list_issues` equals `github.listIssues`.
@@ -22,15 +17,16 @@ interface Neighbor {
 export function findNearest(snapshot: CatalogSnapshot, name: string, count: number): readonly ToolAddress[] {
   const wanted = fold(name.slice(0, COMPARED_LENGTH));
   const method = fold(name.slice(name.lastIndexOf(".") + 1).slice(0, COMPARED_LENGTH));
-  const near: Neighbor[] = [];
-  for (const address of snapshot.tools.keys()) {
+  const measured = Array.from(snapshot.tools.keys(), (address) => {
     const whole = distanceOf(fold(address), wanted);
     const part = distanceOf(fold(address.slice(address.indexOf(".") + 1)), method) + OTHER_NAMESPACE;
-    const distance = Math.min(whole, part);
-    if (Number.isFinite(distance)) near.push({ address, distance });
-  }
-  const sorted = near.toSorted((a, b) => a.distance - b.distance || (a.address < b.address ? -1 : 1));
-  return sorted.slice(0, count).map((neighbor) => neighbor.address);
+    return { address, distance: Math.min(whole, part) };
+  });
+  return measured
+    .filter(({ distance }) => Number.isFinite(distance))
+    .toSorted((a, b) => a.distance - b.distance || (a.address < b.address ? -1 : 1))
+    .slice(0, count)
+    .map(({ address }) => address);
 }
 
 /** Returns the nearest of some names by the same measure; of two equally near ones the first. */

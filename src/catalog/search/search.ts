@@ -1,9 +1,9 @@
 /** Searches the tools of a snapshot: ranked, tolerant of typos, plurals and synonyms. An empty query lists all tools. */
 
 import { GloveboxError, defined } from "../../domain/index.ts";
-import type { CatalogSnapshot, Effect, Label, Tool, ToolAddress } from "../../domain/index.ts";
+import type { CatalogSnapshot, Effect, Json, Label, Tool, ToolAddress } from "../../domain/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { createRecent } from "../../timing/index.ts";
-import { parseCursor, toCursor } from "./cursor.ts";
 import { findNearestName } from "./find-nearest.ts";
 import { rankTools } from "./rank-tools.ts";
 import { createSearchIndex } from "./search-index.ts";
@@ -50,6 +50,7 @@ const MAX_QUERY_LENGTH = 1000;
 const MAX_SHOWN_NAME = 128;
 const SHOWN_SERVERS = 20;
 const KEPT_SEARCHES = 4;
+const FINGERPRINT = ["sha256:".length, "sha256:".length + 16] as const;
 
 const searches = createRecent<string, Search>(KEPT_SEARCHES);
 
@@ -69,9 +70,9 @@ function openSearch(snapshot: CatalogSnapshot): Search {
     if (query !== "") index ??= createSearchIndex([...snapshot.tools.values()]);
     const ranked = index && query !== "" ? rankTools(index, query) : [...snapshot.tools.values()];
     const matching = ranked.filter((tool) => isWanted(tool, request));
-    const tools = matching.slice(offset, offset + limit).map(toFound);
     const next = offset + limit;
-    return next < matching.length ? { tools, cursor: toCursor(next, search) } : { tools };
+    const cursor = next < matching.length ? toCursor(next, search) : undefined;
+    return defined({ tools: matching.slice(offset, next).map(toFound), cursor });
   };
 }
 
@@ -87,6 +88,20 @@ function parseRequest({ query = "", limit = DEFAULT_LIMIT }: SearchRequest): { q
     });
   }
   return { query: query.trim(), limit };
+}
+
+function toCursor(offset: number, search: Json): string {
+  return Buffer.from(`${offset}.${digestOf(search).slice(...FINGERPRINT)}`).toString("base64url");
+}
+
+/** Returns the offset of a cursor. Encoded again and compared, so that only cursors of this search are accepted. */
+function parseCursor(raw: string, search: Json): number {
+  const text = Buffer.from(raw.slice(0, 64), "base64url").toString("latin1");
+  const offset = Number(/^\d{1,9}(?=\.)/.exec(text)?.[0] ?? 0);
+  if (raw === toCursor(offset, search)) return offset;
+  throw new GloveboxError("REQUEST_INVALID", "The cursor belongs to another search, or the tools have changed", {
+    hint: "Search again without a cursor",
+  });
 }
 
 /** Refuses an unknown server, because an empty result would read as "this server has no such tool". */
@@ -110,12 +125,5 @@ function toFound(tool: Tool): FoundTool {
   const { connector, remoteName } = tool.origin;
   const visible = remoteName.slice(0, MAX_SHOWN_NAME).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "");
   const { address: name, summary, effect, effectSource, labels } = tool;
-  return {
-    name,
-    summary,
-    effect,
-    ...defined({ effectSource, labels }),
-    server: connector,
-    upstreamName: visible,
-  };
+  return defined({ name, summary, effect, effectSource, labels, server: connector, upstreamName: visible });
 }

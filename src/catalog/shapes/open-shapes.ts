@@ -4,6 +4,7 @@
  * or untrusted. Learning starts after the reply was sent, uses a bounded part of it, and cannot fail a call.
  */
 
+import { parseJson } from "../../domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
@@ -197,14 +198,8 @@ function publish(known: LearnedShape): LearnedShape {
 /** Ignores failures: the next change tries again. */
 async function save(changed: readonly LearnedShape[], { store, now, record }: ShapesOptions): Promise<void> {
   for (const { connector, remoteName, definition, shape, samples, hasDrifted, address } of changed) {
-    const row = {
-      connector,
-      remoteName,
-      definition,
-      shape: JSON.stringify(toSchema(shape)),
-      samples,
-      changedAt: now(),
-    };
+    const text = JSON.stringify(toSchema(shape));
+    const row = { connector, remoteName, definition, shape: text, samples, changedAt: now() };
     await store.put(row).catch(() => undefined);
     if (hasDrifted) await record({ subject: address, detail: { definition, samples } }).catch(() => undefined);
   }
@@ -213,18 +208,10 @@ async function save(changed: readonly LearnedShape[], { store, now, record }: Sh
 type StoredShape = Parameters<Store["shapes"]["put"]>[0];
 
 function fromRow({ connector, remoteName, definition, shape: text, samples }: StoredShape): LearnedShape | undefined {
-  const shape = parseShapeText(text);
+  const shape = parseShape(parseJson(text));
   if (!shape) return undefined;
   const state = { address: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };
   const known: LearnedShape = { connector, remoteName, definition, shape, samples, ...state };
   publish(known);
   return known;
-}
-
-function parseShapeText(text: string): Shape | undefined {
-  try {
-    return parseShape(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }

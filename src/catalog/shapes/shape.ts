@@ -45,39 +45,34 @@ export function isSameShape(one: Shape, other: Shape): boolean {
 }
 
 /** Returns a stored shape, or `undefined` if it is invalid. */
-export function parseShape(raw: unknown, depth = 0): Shape | undefined {
-  if (!isJsonObject(raw) || depth > MAX_DEPTH + 1) return undefined;
-  const { type, items, properties, required, additionalProperties } = raw;
-  const shape: { -readonly [Key in keyof Shape]: Shape[Key] } = {};
-  if (type !== undefined) {
-    if (!Array.isArray(type)) return undefined;
-    shape.type = KINDS.filter((kind) => type.includes(kind));
+export function parseShape(raw: unknown): Shape | undefined {
+  try {
+    return parseAt(raw, 0);
+  } catch {
+    return undefined;
   }
-  const parts = { items, additionalProperties };
-  for (const key of ["items", "additionalProperties"] as const) {
-    const part = parts[key];
-    const parsed = part === undefined ? undefined : parseShape(part, depth + 1);
-    if (part !== undefined && !parsed) return undefined;
-    if (parsed) shape[key] = parsed;
-  }
-  if (properties !== undefined) {
-    const fields = parseFields(properties, depth);
-    if (!fields) return undefined;
-    shape.properties = fields;
-  }
-  if (Array.isArray(required)) shape.required = required.filter((name) => typeof name === "string");
-  return shape;
 }
 
-function parseFields(raw: Json, depth: number): Readonly<Record<string, Shape>> | undefined {
-  if (!isJsonObject(raw)) return undefined;
-  const fields: [string, Shape][] = [];
-  for (const [name, value] of Object.entries(raw)) {
-    const shape = parseShape(value, depth + 1);
-    if (!shape) return undefined;
-    fields.push([name, shape]);
-  }
-  return Object.fromEntries(fields);
+function parseAt(raw: unknown, depth: number): Shape {
+  if (!isJsonObject(raw) || depth > MAX_DEPTH + 1) throw new TypeError("Not a shape");
+  const { type, items, properties, required, additionalProperties } = raw;
+  if (type !== undefined && !Array.isArray(type)) throw new TypeError("The type of a shape is not an array");
+  if (properties !== undefined && !isJsonObject(properties)) throw new TypeError("Properties are not an object");
+  const parsePart = (part: Json): Shape => parseAt(part, depth + 1);
+  return defined({
+    type: type && KINDS.filter((kind) => type.includes(kind)),
+    items: items === undefined ? undefined : parsePart(items),
+    additionalProperties: additionalProperties === undefined ? undefined : parsePart(additionalProperties),
+    properties: properties && mapFields(properties, parsePart),
+    required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : undefined,
+  });
+}
+
+function mapFields<From, To>(
+  fields: Readonly<Record<string, From>>,
+  change: (field: From) => To,
+): Readonly<Record<string, To>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, change(field)]));
 }
 
 interface NodeBudget {
@@ -104,7 +99,7 @@ function lookAtItems(items: readonly Json[], depth: number, budget: NodeBudget):
     const seen = look(value, depth + 1, budget);
     item = item ? merge(item, seen) : seen;
   }
-  return item ? { type: ["array"], items: item } : { type: ["array"] };
+  return { type: ["array"], ...defined({ items: item }) };
 }
 
 function lookAtFields(value: JsonObject, depth: number, budget: NodeBudget): Shape {
@@ -131,11 +126,7 @@ function merge(one: Shape, other: Shape): Shape {
   if (!one.type || !other.type) return UNKNOWN;
   const kinds = [...one.type, ...other.type];
   const items = one.items && other.items ? merge(one.items, other.items) : (one.items ?? other.items);
-  return {
-    type: KINDS.filter((kind) => kinds.includes(kind)),
-    ...(items && { items }),
-    ...mergeFields(one, other),
-  };
+  return { type: KINDS.filter((kind) => kinds.includes(kind)), ...defined({ items }), ...mergeFields(one, other) };
 }
 
 function mergeFields(one: Shape, other: Shape): Pick<Shape, "properties" | "required" | "additionalProperties"> {
@@ -175,7 +166,8 @@ function joinMaps(one: Shape, other: Shape): Shape {
 function toMap(shape: Shape): Shape {
   if (shape.additionalProperties) return shape;
   const values = Object.values(shape.properties ?? {});
-  return { type: ["object"], ...(values.length > 0 && { additionalProperties: values.reduce(merge) }) };
+  const additionalProperties = values.length > 0 ? values.reduce(merge) : undefined;
+  return { type: ["object"], ...defined({ additionalProperties }) };
 }
 
 function pickFields({ properties, required, additionalProperties }: Shape) {
@@ -195,13 +187,13 @@ function cut(shape: Shape, depth: number): Shape {
   const { items, properties, additionalProperties } = shape;
   if (!items && !properties && !additionalProperties) return shape;
   if (depth < 1) return UNKNOWN;
-  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, cut(field, depth - 1)] as const);
-  return {
+  const cutPart = (part: Shape): Shape => cut(part, depth - 1);
+  return defined({
     ...shape,
-    ...(items && { items: cut(items, depth - 1) }),
-    ...(properties && { properties: Object.fromEntries(fields) }),
-    ...(additionalProperties && { additionalProperties: cut(additionalProperties, depth - 1) }),
-  };
+    items: items && cutPart(items),
+    properties: properties && mapFields(properties, cutPart),
+    additionalProperties: additionalProperties && cutPart(additionalProperties),
+  });
 }
 
 /** Does not depend on the order of fields. */
@@ -211,14 +203,13 @@ function toText(shape: Shape): string {
 
 /** Returns the shape as JSON Schema. */
 export function toSchema({ type, items, properties, required, additionalProperties }: Shape): JsonObject {
-  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, toSchema(field)] as const);
-  const schema: Record<string, Json> = {};
-  if (type) schema["type"] = type;
-  if (items) schema["items"] = toSchema(items);
-  if (properties) schema["properties"] = Object.fromEntries(fields);
-  if (required) schema["required"] = required.toSorted();
-  if (additionalProperties) schema["additionalProperties"] = toSchema(additionalProperties);
-  return schema;
+  return defined({
+    type,
+    items: items && toSchema(items),
+    properties: properties && mapFields(properties, toSchema),
+    required: required?.toSorted(),
+    additionalProperties: additionalProperties && toSchema(additionalProperties),
+  });
 }
 
 const MAX_FIELD_NAME = 40;

@@ -99,7 +99,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   return {
     find,
     onDecided: watch.onDecided,
-    whenDecided: watch.whenDecided,
+    whenDecided: (id, signal) => watch.whenDecided(id, signal),
     request: createRequest(options, get),
     async decide(id, choice, by) {
       refuseUnlessOperator(by);

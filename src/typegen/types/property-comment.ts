@@ -43,7 +43,8 @@ function toFacts(schema: JsonObject): readonly string[] {
   const { format, pattern, multipleOf } = schema;
   return [
     typeof format === "string" ? `format ${toCommentText(format, MAX_PATTERN_LENGTH)}` : "",
-    ...toBounds(schema),
+    toBound(schema["minimum"], schema["exclusiveMinimum"], [">", "≥"]),
+    toBound(schema["maximum"], schema["exclusiveMaximum"], ["<", "≤"]),
     typeof multipleOf === "number" ? `multiple of ${multipleOf}` : "",
     toRange("length", schema["minLength"], schema["maxLength"]),
     toRange("items", schema["minItems"], schema["maxItems"]),
@@ -54,18 +55,7 @@ function toFacts(schema: JsonObject): readonly string[] {
 }
 
 /** In draft-04 an exclusive bound is `true` next to the bound. */
-function toBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonObject): readonly string[] {
-  const lower = toBound({ at: minimum, exclusive: exclusiveMinimum, signs: [">", "≥"] });
-  const upper = toBound({ at: maximum, exclusive: exclusiveMaximum, signs: ["<", "≤"] });
-  return [lower, upper];
-}
-
-function toBound(bound: {
-  readonly at: Json | undefined;
-  readonly exclusive: Json | undefined;
-  readonly signs: readonly [string, string];
-}): string {
-  const { at, exclusive, signs } = bound;
+function toBound(at: Json | undefined, exclusive: Json | undefined, signs: readonly [string, string]): string {
   if (typeof exclusive === "number") return `${signs[0]} ${exclusive}`;
   // Schema generators write the bounds of safe integers, which are not useful to a reader.
   if (typeof at !== "number" || Math.abs(at) >= Number.MAX_SAFE_INTEGER) return "";

@@ -6,9 +6,6 @@ import type { Json, JsonObject, JsonSchema } from "../../domain/index.ts";
 const MAX_STEPS = 32;
 /** Parts of a document that are searched for anchors. */
 const MAX_PARTS = 10_000;
-const ANCHOR_KEYWORDS = ["$anchor", "$dynamicAnchor"] as const;
-/** Before 2019 an anchor was an `$id` that starts with `#`. */
-const ID_KEYWORDS = ["$id", "id"] as const;
 
 const anchors = new WeakMap<JsonSchema, ReadonlyMap<string, Json>>();
 
@@ -36,14 +33,20 @@ export function resolveRef(root: JsonSchema, ref: string): Json | undefined {
 
 /** True if some reference cannot be resolved, so values cannot be checked against the schema. */
 export function hasDeadRef(root: JsonSchema): boolean {
+  return partsOf(root).some((part) => {
+    const ref = refOf(part);
+    return ref !== undefined && resolveRef(root, ref) === undefined;
+  });
+}
+
+/** Yields the objects of a document, up to a bound on all of its parts. */
+function* partsOf(root: JsonSchema): Generator<JsonObject, undefined> {
   const open: Json[] = [root];
   for (let left = MAX_PARTS, part = open.pop(); part !== undefined && left > 0; left -= 1, part = open.pop()) {
     if (typeof part !== "object" || part === null) continue;
-    const ref = isJsonObject(part) ? refOf(part) : undefined;
-    if (ref !== undefined && resolveRef(root, ref) === undefined) return true;
-    open.push(...Object.values(part).slice(0, MAX_PARTS));
+    if (isJsonObject(part)) yield part;
+    for (const child of Object.values(part).slice(0, MAX_PARTS)) open.push(child);
   }
-  return false;
 }
 
 /** Turns a reference to the document's `$id` into a local one. */
@@ -59,20 +62,18 @@ function findAnchors(root: JsonSchema): ReadonlyMap<string, Json> {
   const known = anchors.get(root);
   if (known) return known;
   const found = new Map<string, Json>();
-  const open: Json[] = [root];
-  for (let left = MAX_PARTS, part = open.pop(); part !== undefined && left > 0; left -= 1, part = open.pop()) {
-    if (typeof part !== "object" || part === null) continue;
-    if (isJsonObject(part)) for (const name of anchorsOf(part)) if (!found.has(name)) found.set(name, part);
-    for (const child of Object.values(part).slice(0, MAX_PARTS)) open.push(child);
-  }
+  for (const part of partsOf(root)) for (const name of anchorsOf(part)) if (!found.has(name)) found.set(name, part);
   anchors.set(root, found);
   return found;
 }
 
-function anchorsOf(part: JsonObject): readonly string[] {
-  const named = ANCHOR_KEYWORDS.map((keyword) => part[keyword]).filter((name) => typeof name === "string");
-  const ids = ID_KEYWORDS.map((keyword) => part[keyword]).filter((id) => typeof id === "string");
-  return [...named, ...ids.filter((id) => /^#[^/]/.test(id)).map((id) => id.slice(1))];
+/** Before 2019 an anchor was an `$id` that starts with `#`. */
+function anchorsOf({ $anchor, $dynamicAnchor, $id, id }: JsonObject): readonly string[] {
+  const named = [$anchor, $dynamicAnchor].filter((name) => typeof name === "string");
+  const ids = [$id, id]
+    .filter((own) => typeof own === "string" && /^#[^/]/.test(own))
+    .map((own) => String(own).slice(1));
+  return [...named, ...ids];
 }
 
 function stepInto(value: Json, key: string): Json | undefined {

@@ -5,15 +5,15 @@
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../../domain/index.ts";
-import { toArrayType } from "./array-type.ts";
-import { useDefinition } from "./definitions.ts";
+import { quote } from "../escape-text.ts";
+import { isMark, useDefinition } from "./definitions.ts";
 import type { ConvertedType, Definition } from "./definitions.ts";
-import { toLiteralType } from "./literal-type.ts";
 import { writeOut } from "./named-types.ts";
 import { toObjectType } from "./object-type.ts";
 import { refOf, resolveRef } from "./resolve-ref.ts";
+import { enter, spend } from "./scope.ts";
 import type { TypeScope, TypeOptions } from "./scope.ts";
-import { NEVER, intersect, open, single, unite } from "./type-text.ts";
+import { NEVER, enclose, intersect, open, single, unite } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
 const MAX_DEPTH = 24;
@@ -23,26 +23,20 @@ const MAX_NODES = 2000;
 const MAX_CHARACTERS = 32 * 1024;
 /** A longer enum is data; its general type is shorter. */
 const MAX_ENUM = 100;
+/** A longer string is data, not a choice. */
+const MAX_LITERAL_LENGTH = 200;
+const MAX_TUPLE = 16;
 
 const DEFAULTS: TypeOptions = { open: "unknown", commentLength: 120, indent: 0, examples: false };
 
 const SCALARS: ReadonlyMap<string, TypeText> = new Map([
-  ["string", single("string")],
-  ["number", single("number")],
+  ...["string", "number", "boolean", "null"].map((type) => [type, single(type)] as const),
   ["integer", single("number")],
-  ["boolean", single("boolean")],
-  ["null", single("null")],
 ]);
 
-const OBJECT_KEYWORDS = [
-  "properties",
-  "required",
-  "additionalProperties",
-  "patternProperties",
-  "propertyNames",
-] as const;
-const ARRAY_KEYWORDS = ["items", "prefixItems"] as const;
-const COMBINERS = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"] as const;
+const OBJECT_KEYWORDS = "properties required additionalProperties patternProperties propertyNames".split(" ");
+const ARRAY_KEYWORDS = ["items", "prefixItems"];
+const COMBINERS = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"];
 
 /** Returns the type of all values that the schema accepts, without named types. */
 export function schemaToType(schema: JsonSchema, options: Partial<TypeOptions> = {}): string {
@@ -126,8 +120,8 @@ function toTypes(schema: JsonObject, { isPart }: TypeScope): readonly Json[] {
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type;
   const telling = isPart ? OBJECT_KEYWORDS : OBJECT_KEYWORDS.filter((keyword) => keyword !== "required");
-  if (telling.some((keyword) => Object.hasOwn(schema, keyword))) return ["object"];
-  return ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword)) ? ["array"] : [];
+  if (hasOne(schema, telling)) return ["object"];
+  return hasOne(schema, ARRAY_KEYWORDS) ? ["array"] : [];
 }
 
 function fromType(type: Json, schema: JsonObject, scope: TypeScope): TypeText {
@@ -140,6 +134,43 @@ function fromType(type: Json, schema: JsonObject, scope: TypeScope): TypeText {
 
 /** A bare `type: object` next to a reference or a choice adds nothing. */
 function isRedundant(schema: JsonObject): boolean {
-  const isBare = !OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword));
-  return isBare && COMBINERS.some((keyword) => Object.hasOwn(schema, keyword));
+  return !hasOne(schema, OBJECT_KEYWORDS) && hasOne(schema, COMBINERS);
+}
+
+function hasOne(schema: JsonObject, keywords: readonly string[]): boolean {
+  return keywords.some((keyword) => Object.hasOwn(schema, keyword));
+}
+
+/** Returns the literal type of a value of `const` or `enum`, or its general type if it has no short literal. */
+function toLiteralType(value: Json, scope: TypeScope): TypeText {
+  if (typeof value === "boolean" || value === null) return single(String(value));
+  if (Array.isArray(value)) return single(`Array<${scope.options.open}>`);
+  if (typeof value === "object") return single(`Record<string, ${scope.options.open}>`);
+  const isShort = typeof value === "string" ? value.length <= MAX_LITERAL_LENGTH : Number.isFinite(value);
+  if (!isShort) return single(typeof value);
+  const text = typeof value === "string" ? quote(value) : JSON.stringify(value);
+  return spend(scope, text.length) ? single(text) : open(scope.options.open);
+}
+
+/** Returns `T[]`, or a tuple whose members after `minItems` are optional. */
+function toArrayType(schema: JsonObject, outside: TypeScope): TypeText {
+  const scope = enter(outside);
+  const { prefixItems, items, additionalItems, minItems } = schema;
+  // A tuple is `prefixItems` in 2020-12, and an array in `items` in draft-07.
+  const [first, rest] = Array.isArray(prefixItems)
+    ? [prefixItems, Array.isArray(items) ? true : (items ?? true)]
+    : [items, additionalItems ?? true];
+  if (!Array.isArray(first)) return single(toListText(convert(items ?? true, scope)));
+  if (first.length > MAX_TUPLE) return single(`Array<${scope.options.open}>`);
+  const required = typeof minItems === "number" ? minItems : 0;
+  const members = first.map((member, at) => {
+    const type = convert(member, scope);
+    return at < required ? type.text : `${enclose(type)}?`;
+  });
+  const more = rest === false ? [] : [`...${toListText(convert(rest, scope))}`];
+  return single(`[${[...members, ...more].join(", ")}]`);
+}
+
+function toListText({ text }: TypeText): string {
+  return /^[A-Za-z]+$/.test(text) || isMark(text) ? `${text}[]` : `Array<${text}>`;
 }
