@@ -20,7 +20,6 @@ import type { ToolListing } from "./parse-listing.ts";
 export interface Contribution {
   readonly connector: ConnectorId;
   readonly namespace: string;
-  /** Only admitted tools. */
   readonly listing: ToolListing;
   readonly withheld?: readonly WithheldDefinition[];
 }
@@ -98,7 +97,6 @@ function toNamespace(
   });
 }
 
-/** Describes rejected definitions, for people and models. */
 export function describeLeftOut(count: number): string {
   return `${count} more omitted: malformed, repeated, too large or too many`;
 }

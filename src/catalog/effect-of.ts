@@ -3,10 +3,7 @@
 import type { RemoteTool } from "../connectors/index.ts";
 import type { Effect } from "../domain/index.ts";
 
-/**
- * `readOnly` is checked first, because in MCP `destructive` applies only to tools that are not read-only.
- * Without both annotations the effect is unknown: the tool is not assumed to be harmless.
- */
+/** `readOnly` wins, because in MCP `destructive` applies only to other tools. Neither: unknown, never harmless. */
 export function effectOf({ readOnly, destructive }: RemoteTool["annotations"]): Effect {
   if (readOnly === true) return "read";
   if (destructive === true) return "destroy";
@@ -22,10 +19,7 @@ const WRITES = wordSet(
     "post publish push put rename replace run save send set store submit update upload upsert write",
 );
 
-/**
- * For a tool without annotations. A guess only makes policy stricter: a harmless name proves nothing, so `read` is
- * never guessed.
- */
+/** For a tool without annotations. `read` is never guessed, because a harmless name proves nothing. */
 export function guessEffect(name: string): Exclude<Effect, "read"> {
   const words = splitWords(name);
   const [first = ""] = words;

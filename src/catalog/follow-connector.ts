@@ -1,7 +1,4 @@
-/**
- * Keeps the latest listing of one upstream. Lists again after the upstream announced a change, reconnected or failed. A
- * snapshot does not wait for an upstream that was slow or failed before.
- */
+/** Keeps the latest listing of one upstream. A snapshot does not wait for one that was slow or failed before. */
 
 import type { Connector } from "../connectors/index.ts";
 import { settlesWithin } from "../timing/index.ts";
@@ -17,7 +14,6 @@ export interface ListingTimeouts {
   readonly refreshMs: number;
 }
 
-/** One upstream and its latest listing. */
 export interface UpstreamListing {
   readonly connector: Connector;
   /** The last successful listing. A crashed server keeps it, because the next call reconnects. */
@@ -37,7 +33,6 @@ interface ListingOptions {
   readonly onListed?: () => void;
 }
 
-/** Follows the connector until `signal` fires. */
 export function followConnector(
   connector: Connector,
   { clean, timeouts, signal, onListed }: ListingOptions,

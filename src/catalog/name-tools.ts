@@ -17,10 +17,7 @@ const READ_LENGTH = 1024;
 const DIGEST_LENGTHS = [0, 6, 16, 64] as const;
 const LAST_ROUND = DIGEST_LENGTHS.length - 1;
 
-/**
- * A server can list names that each equal the lengthened form of another one. After this many passes all of its names
- * get their whole digest, which resolves every chain.
- */
+/** A server can chain collisions. After this many passes all of its names get their whole digest, which ends them. */
 const MAX_PASSES = 8;
 
 interface Scheme {
@@ -66,7 +63,6 @@ interface Candidate {
   readonly original: string;
   readonly base: string;
   readonly digest: string;
-  /** Index into `DIGEST_LENGTHS`. */
   round: number;
 }
 
@@ -126,10 +122,7 @@ function startUpper(word: string): string {
   return word.slice(0, 1).toUpperCase() + rest;
 }
 
-/**
- * Names with different lone surrogates have the same UTF-8, so those are hashed as UTF-16. Existing names depend on it:
- * `digestOf` of `text` cannot replace this function.
- */
+/** Lone surrogates are hashed as UTF-16, to differ. Existing names depend on it: `digestOf` cannot replace this. */
 function hashName(text: string): string {
   return createHash("sha256")
     .update(text, text.isWellFormed() ? "utf8" : "utf16le")

@@ -20,7 +20,6 @@ export interface Catalog extends AsyncDisposable {
    * accepted are withheld; approvals of another process take effect here.
    */
   takeSnapshot(): Promise<CatalogSnapshot>;
-  /** Returns the connector of a tool from any snapshot of this catalog. */
   connectorOf(tool: Tool): Connector;
   /** One per upstream, including those without tools; `tools` counts the admitted ones. */
   statuses(): readonly UpstreamStatus[];
@@ -38,7 +37,6 @@ export interface CatalogOptions {
   readonly clean: CleanText;
   readonly pins: Omit<PinPowers, "now">;
   readonly timeouts?: ListingTimeouts;
-  /** Returns the labels of a tool. */
   readonly labelsOf?: Labeler;
 }
 
@@ -119,7 +117,6 @@ function createAdmissions(followed: readonly UpstreamListing[], powers: PinPower
 
   return {
     find: (id: ConnectorId) => admissions.get(id)?.admission,
-    /** Resolves to true if nothing changed. */
     refresh: async () => (await Promise.all(followed.map(refreshOne))).every((isSame) => isSame),
   };
 }

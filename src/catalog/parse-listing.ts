@@ -1,7 +1,4 @@
-/**
- * Checks what a server lists. Everything is bounded, copied and frozen here; a definition over a bound is omitted and
- * counted, never changed into something that the server did not list.
- */
+/** Checks what a server lists. A definition over a bound is omitted and counted, never changed. */
 
 import type { RemoteTool } from "../connectors/index.ts";
 import { defined, depthOf, isJsonObject } from "../domain/index.ts";
@@ -31,7 +28,6 @@ export interface ListedTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly effect: Effect;
-  /** As declared by the server. */
   readonly idempotent?: boolean;
   readonly effectSource?: NonNullable<Tool["effectSource"]>;
   /** True only if the server declares it. */
@@ -43,7 +39,6 @@ export interface ListedTool {
   readonly definition: JsonObject;
 }
 
-/** The checked listing of one server. */
 export interface ToolListing {
   /** Sorted by remote name, each name once, so that the server's order does not matter. */
   readonly tools: readonly ListedTool[];

@@ -18,10 +18,7 @@ export interface ApprovalSignal {
   readonly everyMs: number;
 }
 
-/**
- * A server may announce changes as often as it likes: listeners are called only if the snapshot differs from the last
- * one they were notified of, or from the first one.
- */
+/** Listeners are called only if the snapshot changed, however often a server announces changes. */
 export function watchTools(
   catalog: Pick<Catalog, "takeSnapshot" | "onListed" | "firstDigest">,
   connectors: readonly Connector[],

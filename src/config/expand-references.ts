@@ -7,7 +7,6 @@ import { isJsonObject, parseSecretName } from "../domain/index.ts";
 import type { Json, SecretName, SecretTemplate } from "../domain/index.ts";
 import type { KeyPath, Problems } from "./problems.ts";
 
-/** Variables that a configuration may refer to. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 type TemplatePart = SecretTemplate[number];
@@ -70,10 +69,7 @@ function joinTexts(parts: readonly TemplatePart[]): SecretTemplate {
   return joined;
 }
 
-/**
- * Replaces variables everywhere except in values that may contain secrets. Those are checked here and stay unchanged
- * until they become templates.
- */
+/** Replaces variables, except where secrets are allowed: those values are checked and become templates later. */
 export function expandReferences(config: Json, environment: EnvironmentVariables, problems: Problems): Json {
   const walk = (value: Json, path: KeyPath): Json => {
     if (typeof value === "string") return expandAt(value, path);

@@ -13,7 +13,6 @@ import { configSchema } from "./schema/schema.ts";
 import type { Settings } from "./settings.ts";
 import { toSettings } from "./to-settings.ts";
 
-/** Where a configuration comes from. */
 export interface ConfigSource {
   /** The absolute folder that relative paths of the configuration start from. */
   readonly folder: string;

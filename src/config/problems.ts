@@ -7,10 +7,8 @@
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 
-/** The path of a value: keys of objects and indexes of arrays. */
 export type KeyPath = readonly (string | number)[];
 
-/** One problem, of the key itself or of its value. */
 interface Problem {
   readonly path: KeyPath;
   readonly anchor: "key" | "value";
@@ -26,11 +24,9 @@ export interface FilePosition {
 /** Returns the position of a problem; `undefined` without a file. */
 export type Locate = (problem: Pick<Problem, "path" | "anchor">) => FilePosition | undefined;
 
-/** Collects problems during the checks. */
 export interface Problems {
   /** Reports a value. Keeps the first problem of each path: later ones are usually consequences. */
   refuse(path: KeyPath, message: string): void;
-  /** The same for the key itself. */
   refuseKey(path: KeyPath, message: string): void;
   list(): readonly Problem[];
 }

@@ -30,12 +30,10 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     | { readonly kind: "file"; readonly path: string }
     | { readonly kind: "builtin" }
     | { readonly kind: "object" };
-  /** The absolute folder that relative paths start from. */
   readonly folder: string;
   readonly sandbox: Readonly<Omit<CheckedConfig["sandbox"], "networkPolicy" | "secrets">> & {
     /** Where programs may send requests; a request can only narrow it. */
     readonly networkPolicy: NetworkPolicy;
-    /** Secrets that programs may use without reading them. */
     readonly secrets: SecretGrants;
   };
   readonly egress: {
@@ -52,7 +50,6 @@ export interface Settings extends UpstreamSettings, PlainSettings {
   /** `file` is the absolute path of more rules, read when the gateway opens and again when they change. */
   readonly policy: PolicySettings & {
     readonly file?: string;
-    /** The decision of the data-flow guard. */
     readonly flows: Decision["kind"];
     readonly labels: readonly LabelRule[];
   };

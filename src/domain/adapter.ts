@@ -3,7 +3,6 @@
 import type { JsonObject, JsonSchema } from "./json.ts";
 import type { Effect } from "./tool.ts";
 
-/** What a tool of an adapter receives besides its arguments. */
 export interface AdapterContext {
   /** Fires when the result is no longer needed: the time limit was reached, or the program has ended. */
   readonly signal: AbortSignal;
@@ -16,7 +15,6 @@ export interface AdapterContext {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
-/** One tool of an adapter, ready to be called. */
 export interface AdapterTool {
   readonly description: string;
   readonly input: JsonSchema;

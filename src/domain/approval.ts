@@ -61,7 +61,6 @@ export interface Approval {
   readonly note?: string;
 }
 
-/** One call that a person must decide about. */
 export interface ApprovalRequest {
   readonly call: ToolCall;
   /** The client's session, if it has one; `Principal.session`. */

@@ -125,10 +125,7 @@ export function toPublicError(thrown: unknown, report: (thrown: unknown) => stri
   return { code, message: kind.text ?? "Internal error", retry: kind.retry, incident: report(thrown) };
 }
 
-/**
- * Describes an error for the operator, internal faults included: for the command line and the log, never for a guest
- * or a model.
- */
+/** Includes internal faults: for the command line and the log, never for a guest or a model. */
 export function describeError(error: GloveboxError): PublicError {
   const { hint, line, column, frame } = error.details;
   const { retry } = ERRORS[error.code];

@@ -15,7 +15,6 @@ export type EngineName = "isolate" | "quickjs" | "workerd";
 /** How a program is separated from the machine; `docs/reference/isolation.md` defines the levels. */
 export type IsolationLevel = "strict" | "confined" | "process";
 
-/** One layer of confinement around the processes that run programs. */
 export interface IsolationLayer {
   readonly name: "namespaces" | "seccomp" | "rlimits";
   readonly present: boolean;
@@ -56,7 +55,6 @@ export interface Attachment {
 
 export type CallOutcome = "ok" | "error" | "denied" | "pending" | "unknown";
 
-/** One line of the call trace. */
 export interface CallRecord {
   readonly seq: number;
   readonly tool: string;
@@ -68,7 +66,6 @@ export interface CallRecord {
   readonly dryRun?: true;
 }
 
-/** A call that a dry run did not make. */
 export interface SkippedCall {
   readonly seq: number;
   readonly tool: ToolAddress;
@@ -79,7 +76,6 @@ export interface SkippedCall {
   readonly args?: Json;
 }
 
-/** What a dry run would have done. */
 export interface DryRun {
   /** Calls that may change something, and reads that would have needed approval. */
   readonly writes: readonly SkippedCall[];
@@ -110,7 +106,6 @@ export type ExecutionEvent =
   | { readonly kind: "log"; readonly line: LogLine }
   | { readonly kind: "called"; readonly seq: number; readonly tool: string }
   | { readonly kind: "answered"; readonly record: CallRecord }
-  /** A call waits for approval. */
   | { readonly kind: "asked"; readonly approval: Approval }
   | { readonly kind: "progress"; readonly seq: number; readonly tool: string; readonly progress: CallProgress };
 
@@ -149,7 +144,6 @@ export interface ExecutionResult {
   readonly calls: readonly CallRecord[];
   readonly error?: PublicError;
   readonly findings: readonly Finding[];
-  /** The pending approvals of a suspended execution. */
   readonly approvals?: readonly ApprovalId[];
   /** The calls that these approvals are about, in the same order. */
   readonly questions?: readonly ApprovalNotice[];

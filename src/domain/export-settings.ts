@@ -2,7 +2,6 @@
 
 import type { SecretTemplate } from "./upstream.ts";
 
-/** One destination for every record of the ledger. */
 export type ExportSettings = {
   /** Permanent name of the destination, such as `file:/var/log/ledger.jsonl`. The export's progress is stored under it. */
   readonly id: string;

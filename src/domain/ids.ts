@@ -18,55 +18,26 @@ export type Digest = Id<"Digest">; // "sha256:<hex>"
 /** Epoch milliseconds, from the injected clock. */
 export type Instant = number;
 
-/** `glovebox.results.read` has one more level than the address of any other tool. */
-const ADDRESS = /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.results)\.[a-z][A-Za-z0-9]{0,127}$/;
-const EXECUTION = /^ex_[0-9a-f]{24}$/;
-const RESULT = /^rs_[0-9a-f]{24}$/;
-const APPROVAL = /^ap_[0-9a-f]{24}$/;
-const SECRET = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
 
-/** Returns `undefined` for anything that cannot be a tool's address. Guests name tools, so the input is hostile. */
-export function parseToolAddress(raw: unknown): ToolAddress | undefined {
-  return isId<"ToolAddress">(raw, ADDRESS) ? raw : undefined;
-}
-
-export function parseExecutionId(raw: unknown): ExecutionId | undefined {
-  return isId<"ExecutionId">(raw, EXECUTION) ? raw : undefined;
-}
-
+/** Hostile input. `glovebox.results.read` has one more level than the address of any other tool. */
+export const parseToolAddress = parserOf<"ToolAddress">(
+  /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.results)\.[a-z][A-Za-z0-9]{0,127}$/,
+);
+export const parseExecutionId = parserOf<"ExecutionId">(/^ex_[0-9a-f]{24}$/);
 /** Programs and models name handles, so the input is hostile. Access is checked elsewhere. */
-export function parseResultId(raw: unknown): ResultId | undefined {
-  return isId<"ResultId">(raw, RESULT) ? raw : undefined;
-}
-
+export const parseResultId = parserOf<"ResultId">(/^rs_[0-9a-f]{24}$/);
 /** Knowing an id grants nothing: access to an approval depends on the principal. */
-export function parseApprovalId(raw: unknown): ApprovalId | undefined {
-  return isId<"ApprovalId">(raw, APPROVAL) ? raw : undefined;
-}
-
-export function parseSecretName(raw: unknown): SecretName | undefined {
-  return isId<"SecretName">(raw, SECRET) ? raw : undefined;
-}
-
-export function parseDigest(raw: unknown): Digest | undefined {
-  return isId<"Digest">(raw, DIGEST) ? raw : undefined;
-}
-
+export const parseApprovalId = parserOf<"ApprovalId">(/^ap_[0-9a-f]{24}$/);
+export const parseSecretName = parserOf<"SecretName">(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/);
+export const parseDigest = parserOf<"Digest">(/^sha256:[0-9a-f]{64}$/);
 /** Operators name upstreams freely; only control characters and excessive length are refused. */
-export function parseConnectorId(raw: unknown): ConnectorId | undefined {
-  return isId<"ConnectorId">(raw, NAME) ? raw : undefined;
-}
+export const parseConnectorId = parserOf<"ConnectorId">(NAME);
+export const parsePrincipalId = parserOf<"PrincipalId">(NAME);
+export const parseRuleId = parserOf<"RuleId">(NAME);
 
-export function parsePrincipalId(raw: unknown): PrincipalId | undefined {
-  return isId<"PrincipalId">(raw, NAME) ? raw : undefined;
-}
-
-export function parseRuleId(raw: unknown): RuleId | undefined {
-  return isId<"RuleId">(raw, NAME) ? raw : undefined;
-}
-
-function isId<Name extends string>(raw: unknown, pattern: RegExp): raw is Id<Name> {
-  return typeof raw === "string" && pattern.test(raw);
+/** The parser returns `undefined` for anything that cannot be an id of its kind. */
+function parserOf<Name extends string>(pattern: RegExp): (raw: unknown) => Id<Name> | undefined {
+  const isId = (raw: unknown): raw is Id<Name> => typeof raw === "string" && pattern.test(raw);
+  return (raw) => (isId(raw) ? raw : undefined);
 }

@@ -6,7 +6,6 @@ export type JsonObject = { readonly [key: string]: Json };
 /** A JSON Schema document, 2020-12 or draft-07. Its content is not trusted. */
 export type JsonSchema = JsonObject;
 
-/** True for an object that is neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -21,10 +20,7 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/**
- * Returns how deeply arrays and objects nest; a scalar has depth 0.
- * Works without recursion and stops at `limit + 1`, so hostile nesting cannot overflow the stack.
- */
+/** A scalar has depth 0. Not recursive, and stops at `limit + 1`, so hostile nesting cannot overflow the stack. */
 export function depthOf(value: Json, limit: number): number {
   let deepest = 0;
   const open: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];

@@ -9,7 +9,6 @@ import type { Effect } from "./tool.ts";
  */
 export type Label = "private" | "untrusted" | "external";
 
-/** The labels that a session keeps after it has read a result. */
 export type TakenLabel = Exclude<Label, "external">;
 
 /** A label of a session, and the call that added it. */
@@ -28,7 +27,6 @@ export interface LabelRule {
   readonly remove: readonly Label[];
 }
 
-/** The facts about a tool that its labels depend on. */
 export interface LabelQuestion {
   readonly connector: ConnectorId;
   readonly address: ToolAddress;

@@ -2,46 +2,30 @@
 
 import { GloveboxError } from "./errors.ts";
 
-export interface Limits {
+export const DEFAULT_LIMITS = Object.freeze({
   /**
    * Time from the start of the program until it ends or is suspended, waiting included. A resumed program has the whole
    * time again; the same holds for `cpuMs`.
    */
-  readonly wallMs: number;
-  /** Processor time of the process that runs the program. */
-  readonly cpuMs: number;
-  /** Memory of the program, on and off the heap. */
-  readonly memoryBytes: number;
-  /** Attempts to call a tool, refused ones too. */
-  readonly calls: number;
-  /** Calls in flight at once; further calls wait. */
-  readonly concurrentCalls: number;
-  /** Time limit of one call. */
-  readonly callMs: number;
-  readonly sourceBytes: number;
-  /** Result and logs together. */
-  readonly outputBytes: number;
-  /** Arguments of one call. */
-  readonly argumentBytes: number;
-  /** Result of one call. */
-  readonly resultBytes: number;
-  /** Nesting of arguments and results. */
-  readonly depth: number;
-}
-
-export const DEFAULT_LIMITS: Limits = Object.freeze({
   wallMs: 30_000,
+  /** Of the process that runs the program. */
   cpuMs: 10_000,
+  /** On and off the heap. */
   memoryBytes: 128 * 1024 * 1024,
+  /** Attempts to call a tool, refused ones too. */
   calls: 100,
+  /** Calls in flight at once; further calls wait. */
   concurrentCalls: 16,
   callMs: 30_000,
   sourceBytes: 256 * 1024,
+  /** Result and logs together. */
   outputBytes: 1024 * 1024,
   argumentBytes: 1024 * 1024,
   resultBytes: 10 * 1024 * 1024,
   depth: 64,
 });
+
+export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
 
 /** Lowers the operator's limits to those of a request; a request can never raise one. */
 export function tightenLimits(limits: Limits, wanted: Partial<Limits>): Limits {

@@ -1,9 +1,6 @@
 /** Where programs may send requests: the operator's policy, and the hosts that it names. */
 
-/**
- * `allowed` names hosts; `unrestricted` allows every public host. In both modes, a host in a private network needs a
- * grant of exactly that host and port.
- */
+/** In both open modes, a host in a private network needs a grant of exactly that host and port. */
 export type NetworkPolicy = (
   | { readonly mode: "blocked" }
   | { readonly mode: "allowed"; readonly hosts: readonly HostPattern[]; readonly grants: readonly HostPort[] }
@@ -51,7 +48,6 @@ export function matchesHost(pattern: HostPattern, place: HostPort, scheme: strin
   return pattern.isBelow ? place.host.endsWith(`.${pattern.name}`) : place.host === pattern.name;
 }
 
-/** The default port of a scheme. */
 function usualPort(scheme: string): number {
   return scheme === "https:" ? 443 : 80;
 }

@@ -66,7 +66,6 @@ export type ConditionTest =
   /** Both ends are inclusive. */
   | { readonly kind: "range"; readonly min?: number; readonly max?: number };
 
-/** One condition on the arguments of a call. */
 export interface Condition {
   readonly path: JsonPath;
   readonly test: ConditionTest;
@@ -83,7 +82,6 @@ export interface PolicyRule {
   /** Principals by name; a principal matches this or `groups`. */
   readonly principals?: readonly string[];
   readonly groups?: readonly string[];
-  /** Upstreams by their names in the configuration. */
   readonly servers?: readonly string[];
   /** Tool patterns: `*`, `github.*` or `github.createIssue`. Empty matches every tool. */
   readonly tools: readonly string[];
@@ -94,7 +92,6 @@ export interface PolicyRule {
   readonly reason: string;
 }
 
-/** The operator's policy for calls. */
 export interface PolicySettings {
   readonly profile: PolicyProfile;
   readonly rules: readonly PolicyRule[];
@@ -107,29 +104,23 @@ export interface PolicySettings {
 /** A file of rules that a running gateway reads again when it changes. */
 export interface RuleFile {
   readonly path: string;
-  /**
-   * Its rules, or `undefined` if the file did not change since the last read. Rejects with CONFIG_INVALID, once for
-   * each broken version, with the file, the line and what was expected.
-   */
+  /** `undefined` if the file did not change. Rejects with CONFIG_INVALID, once for each broken version. */
   read(): Promise<readonly PolicyRule[] | undefined>;
 }
 
 /** For one principal, or for all together. 0 means no quota. */
 export interface UsageQuotas {
   readonly executionsPerMinute: number;
-  /** Wall-clock time of programs. */
   readonly executionMsPerHour: number;
   readonly concurrentExecutions: number;
   /** In the unit of the prices. */
   readonly costPerDay: number;
 }
 
-/** How often tools may be called. */
 export interface RateQuota {
   readonly tools: readonly string[];
   readonly calls: number;
   readonly windowMs: number;
-  /** Counted for each principal, or for all together. */
   readonly per: "principal" | "total";
 }
 

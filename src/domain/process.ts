@@ -1,15 +1,11 @@
 /** What rooms that start child processes need from `processes`. */
 
-/** Ends child processes with the gateway. */
 export interface ChildKeeper {
   /** Registers the process group of `pid` to be killed when the gateway ends, however it ends. */
   keep(pid: number): void;
   /** Call when the process has ended: another process may get its pid. */
   release(pid: number): void;
-  /**
-   * A descriptor to which a new process writes `add PID` itself and then closes it: the gateway may be killed before it
-   * calls `keep`. `undefined` if there is none at the moment.
-   */
+  /** A new process writes `add PID` to it and closes it: the gateway may be killed before it calls `keep`. */
   readonly roll?: number | undefined;
 }
 
@@ -17,6 +13,5 @@ export interface ChildKeeper {
 export interface FamilyWatch {
   /** Records the current descendants. Useless once the child has ended, because its children are reparented then. */
   look(): void;
-  /** Kills the recorded descendants that still run. */
   end(): void;
 }

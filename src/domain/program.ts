@@ -15,7 +15,6 @@ export interface Finding {
   readonly column: number;
 }
 
-/** One place in a program that can call tools. */
 export interface ProgramCall {
   /** "dynamic" if the source does not determine the tool: any tool of `namespace`, or of all namespaces. */
   readonly address: ToolAddress | "dynamic";
@@ -32,7 +31,6 @@ export interface ProgramCall {
   readonly column: number;
 }
 
-/** How a program can call one tool. */
 export interface PlannedCall {
   readonly tool: ToolAddress;
   readonly effect: Effect;
@@ -45,7 +43,6 @@ export interface PlannedCall {
   readonly at: readonly { readonly line: number; readonly column: number }[];
 }
 
-/** Everything that a program can call. */
 export interface CallPlan {
   /** True if the program cannot call anything else; the bridge enforces an exact plan. */
   readonly exact: boolean;
@@ -64,10 +61,7 @@ export interface Program {
   /** The digest of `javascript`: the analyzed code is the code that runs. */
   readonly digest: Digest;
   readonly source: string;
-  /**
-   * The source for the type checker: the body of an async function with its types. The fence, hashbang and
-   * `export default` are blanked, so every other character keeps its position.
-   */
+  /** For the type checker: an async function's body with types, in which every character keeps its position. */
   readonly checkable: string;
   /** The body of a strict async function: the source without types that returns the last value. */
   readonly javascript: string;

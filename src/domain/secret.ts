@@ -3,10 +3,8 @@
 import type { SecretName } from "./ids.ts";
 import type { HostPattern } from "./network.ts";
 
-/** The part of a request that a secret may be put into. */
 export type GrantPlace = "header" | "body";
 
-/** One host that a secret may be sent to. */
 export interface SecretHost {
   /** As the operator wrote it, for declarations. */
   readonly written: string;
@@ -26,7 +24,6 @@ export interface SecretGrant {
 /** Keyed by the name that programs write after `secrets.`. */
 export type SecretGrants = ReadonlyMap<SecretName, SecretGrant>;
 
-/** Encrypts data that the store keeps. */
 export interface Seal {
   /** `context` names what the data belongs to. It is not stored, and `open` needs the same one. */
   close(plain: string, context: string): Uint8Array;

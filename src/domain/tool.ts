@@ -54,7 +54,6 @@ export interface Namespace {
   readonly name: string;
   readonly connector: ConnectorId;
   readonly summary: string;
-  /** The method names, sorted. */
   readonly tools: readonly string[];
 }
 
@@ -99,7 +98,6 @@ export interface WithheldTool {
   readonly why: WithheldReason;
 }
 
-/** A changed definition of a tool that waits for an operator. */
 export interface HeldChange {
   readonly server: ConnectorId;
   readonly definition: Digest;

@@ -4,10 +4,7 @@ import type { ConnectorId, Instant, SecretName } from "./ids.ts";
 import type { HostPort, UpstreamNetwork } from "./network.ts";
 import type { PinMode } from "./tool.ts";
 
-/**
- * `failed`: retried automatically after a delay. `suspended`: crashed too often and waits for an operator.
- * `needs-login`: waits for a person to log in.
- */
+/** `failed` is retried automatically, `suspended` crashed too often and waits for an operator. */
 export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "needs-login" | "suspended" | "closed";
 
 export type UpstreamTransport = "stdio" | "http" | "sse" | "openapi" | "adapter";
@@ -32,7 +29,6 @@ export interface UpstreamStatus {
 /** A string whose secrets are still references: `${secret:NAME}` is resolved when the upstream starts. */
 export type SecretTemplate = readonly (string | { readonly secret: SecretName })[];
 
-/** Every upstream of one gateway. */
 export interface UpstreamSettings {
   /** MCP servers in the order of the file, without disabled ones. */
   readonly upstreams: ReadonlyMap<ConnectorId, ServerSettings>;
@@ -66,7 +62,6 @@ export type ServerSettings =
       readonly start: "eager" | "lazy";
     };
 
-/** How an operator logs in to an upstream. */
 export interface OauthSettings {
   readonly clientId?: string;
   readonly clientSecret?: SecretTemplate;
@@ -77,7 +72,6 @@ export interface OauthSettings {
   readonly grants: readonly HostPort[];
 }
 
-/** An API that an OpenAPI document describes. */
 export interface ApiSettings {
   readonly document: { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
   /** `undefined` if the document names the server. */
@@ -89,7 +83,6 @@ export interface ApiSettings {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly network: UpstreamNetwork;
-  /** Time limit for reading the document. */
   readonly startMs: number;
 }
 
@@ -99,7 +92,6 @@ export interface AdapterSource {
   readonly place: string;
   /** Returns the object itself, or all exports of the module that the configuration names. */
   readonly load: () => Promise<unknown>;
-  /** `undefined` for the default. */
   readonly pin: PinMode | undefined;
   readonly network: UpstreamNetwork;
 }

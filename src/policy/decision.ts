@@ -8,7 +8,6 @@ export type DecisionKind = Decision["kind"];
 /** Deny beats ask beats allow. */
 export const STRICTNESS: Readonly<Record<DecisionKind, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** Returns true if the first decision permits less than the second. */
 export function isStricter(one: DecisionKind, other: DecisionKind): boolean {
   return STRICTNESS[one] > STRICTNESS[other];
 }

@@ -26,10 +26,7 @@ const CONTROL_SEQUENCE = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/;
 /** ECMA-35: every other escape, also a lone one. */
 const ESCAPE = /\u001b[ -/]*[0-~]?/;
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-/**
- * Bidirectional controls, zero-width and tag characters, fillers, variation selectors: invisible, but a model reads
- * them.
- */
+/** Bidirectional controls, zero-width and tag characters, fillers: invisible, but a model reads them. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
 
 const LINE_BREAK = /\r\n|[\u2028\u2029]/g;

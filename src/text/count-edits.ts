@@ -1,9 +1,6 @@
 /** Edit distance between two words. */
 
-/**
- * Levenshtein's distance: the insertions, deletions and replacements that turn one word into the other.
- * `Infinity` above `limit`; most pairs that differ more are given up after a few rows.
- */
+/** Levenshtein's distance; `Infinity` above `limit`, which is found early for most pairs. */
 export function countEdits(from: string, to: string, limit = Infinity): number {
   if (Math.abs(from.length - to.length) > limit) return Infinity;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

@@ -1,8 +1,6 @@
 /** Removes absolute paths and stack lines from a text, which reveal the user, the machine and its software. */
 
-/**
- * The folders that absolute paths begin with. A list, because `/repos/a/b` is the route of an API and helps the reader.
- */
+/** The folders that absolute paths begin with: `/repos/a/b` is the route of an API and helps the reader. */
 const ROOTS = [
   "app|Applications|bin|boot|builds?|code|data|dev|etc|github|home|lib|lib64|Library|media|mnt|nix|opt|private|proc",
   "root|run|sbin|snap|src|srv|sys|System|tmp|usr|Users|var|Volumes|work|workspaces?",

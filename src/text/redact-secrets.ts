@@ -26,8 +26,10 @@ export function redactResult(
   const { value, error } = result;
   return {
     ...result,
-    ...(value !== undefined && { value: mapTexts(value, hide) }),
-    ...(error && { error: redactError(error, hide, hasForeignMessage) }),
+    ...defined({
+      value: value === undefined ? undefined : mapTexts(value, hide),
+      error: error && redactError(error, hide, hasForeignMessage),
+    }),
     logs: result.logs.map((line) => redactLine(line, hide)),
     calls: result.calls.map((call) => ({ ...call, tool: hide(call.tool) })),
     findings: result.findings.map((finding) => ({ ...finding, message: hide(finding.message) })),
@@ -55,16 +57,11 @@ export function redactEvent(event: ExecutionEvent, hide: HideSecrets): Execution
 /** A call that waits for approval, before a person sees it. Of its plan, only literal arguments can hold a secret. */
 export function redactApproval(approval: Approval, hide: HideSecrets): Approval {
   const { args, reason, plan } = approval;
-  const calls = plan?.calls.map((call) => ({
-    ...call,
-    ...defined({ args: call.args?.map((literals) => mapTexts(literals, hide)) }),
-  }));
-  return {
-    ...approval,
-    args: mapTexts(args, hide),
-    reason: hide(reason),
-    ...(plan && calls && { plan: { ...plan, calls } }),
-  };
+  const calls = plan?.calls.map((call) =>
+    defined({ ...call, args: call.args?.map((literals) => mapTexts(literals, hide)) }),
+  );
+  const shown = plan && calls && { ...plan, calls };
+  return { ...approval, args: mapTexts(args, hide), reason: hide(reason), ...defined({ plan: shown }) };
 }
 
 function redactLine(line: LogLine, hide: HideSecrets): LogLine {
@@ -73,10 +70,10 @@ function redactLine(line: LogLine, hide: HideSecrets): LogLine {
 
 function redactError(error: PublicError, hide: HideSecrets, isForeign: boolean): PublicError {
   const { message, hint, frame } = error;
-  return {
+  return defined({
     ...error,
     message: isForeign ? cleanText(message, { maxBytes: MESSAGE_BYTES, paths: true, hide }) : hide(message),
-    ...(hint !== undefined && { hint: hide(hint) }),
-    ...(frame !== undefined && { frame: hide(frame) }),
-  };
+    hint: hint === undefined ? undefined : hide(hint),
+    frame: frame === undefined ? undefined : hide(frame),
+  });
 }

@@ -1,53 +1,40 @@
 /** A map with a size limit that drops the entry used longest ago. */
 
-export interface Recent<Key, Value> {
+/** Iterates oldest first. */
+export class Recent<Key, Value> extends Map<Key, Value> {
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    super();
+    this.#limit = limit;
+  }
+
   /** Also marks the entry as used. */
-  get(key: Key): Value | undefined;
+  override get(key: Key): Value | undefined {
+    const value = super.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
   /** Adds or replaces the entry, marks it as used, and drops the oldest one above the limit. */
-  set(key: Key, value: Value): void;
+  override set(key: Key, value: Value): this {
+    this.delete(key);
+    super.set(key, value);
+    const [oldest] = this.size > this.#limit ? this.keys() : [];
+    if (oldest !== undefined) this.delete(oldest);
+    return this;
+  }
+
   /** The entry, made by `create` if it is missing. */
-  getOr(key: Key, create: () => Value): Value;
-  has(key: Key): boolean;
-  delete(key: Key): boolean;
-  readonly size: number;
-  clear(): void;
-  /** Oldest first. */
-  values(): Iterable<Value>;
-  /** Oldest first. */
-  entries(): Iterable<readonly [Key, Value]>;
+  getOr(key: Key, create: () => Value): Value {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const value = create();
+    this.set(key, value);
+    return value;
+  }
 }
 
 export function createRecent<Key, Value>(limit: number): Recent<Key, Value> {
-  const entries = new Map<Key, Value>();
-  const set = (key: Key, value: Value): void => {
-    entries.delete(key);
-    entries.set(key, value);
-    if (entries.size <= limit) return;
-    const [oldest] = entries.keys();
-    if (oldest !== undefined) entries.delete(oldest);
-  };
-  const get = (key: Key): Value | undefined => {
-    const value = entries.get(key);
-    if (value !== undefined) set(key, value);
-    return value;
-  };
-  return {
-    get,
-    set,
-    getOr(key, create) {
-      const known = get(key);
-      if (known !== undefined) return known;
-      const value = create();
-      set(key, value);
-      return value;
-    },
-    has: (key) => entries.has(key),
-    delete: (key) => entries.delete(key),
-    get size() {
-      return entries.size;
-    },
-    clear: () => entries.clear(),
-    values: () => entries.values(),
-    entries: () => entries.entries(),
-  };
+  return new Recent(limit);
 }

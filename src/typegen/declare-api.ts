@@ -49,7 +49,6 @@ const parts = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
 export interface ApiOptions {
   /** Declares `fetch` and its types. */
   readonly hasNetwork?: boolean;
-  /** Declared as `secrets`. */
   readonly secrets?: SecretGrants;
   /** Tools that must have types, if necessary instead of others. Called only if some tools do not fit. */
   readonly reached?: () => readonly ToolAddress[];

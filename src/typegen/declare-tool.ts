@@ -21,7 +21,6 @@ const COMMENT_LENGTH = { types: 120, full: 1000 } as const;
 /** Above this many parts of a schema, arguments count as required: less convenient, but never wrong. */
 const MAX_PARTS = 200;
 
-/** Declares a single tool. */
 export function declareTool(tool: Tool, detail: DescribeDetail): string {
   if (detail === "brief") return declareBriefly(tool);
   const types = createNamedTypes(namespaceOf(tool));
@@ -40,7 +39,6 @@ export function declareNamespace(name: string, members: readonly string[], types
   return [...types.declare(), `declare const ${name}: {\n${members.join("\n")}\n};`].join("\n");
 }
 
-/** Returns the part of the address before the dot. */
 export function namespaceOf(tool: Tool): string {
   return tool.address.slice(0, tool.address.indexOf("."));
 }
@@ -131,7 +129,6 @@ function toArgumentNames(input: JsonSchema): string {
   return shown.length === 0 ? "" : `{ ${[...shown, ...more].join(", ")} }`;
 }
 
-/** Returns the required arguments as a template. */
 function toNeededArguments(input: JsonSchema): string {
   const required: readonly Json[] = Array.isArray(input["required"]) ? input["required"] : [];
   const names = required.filter((name) => typeof name === "string").slice(0, MAX_BRIEF_NAMES);

@@ -10,16 +10,13 @@ import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
 import { createNamedTypes } from "./types/named-types.ts";
 import type { NamedTypes } from "./types/named-types.ts";
 
-/** How to describe, and how to explain unknown names. */
 export interface DescribeOptions {
   readonly detail: DescribeDetail;
   /** Returns the nearest existing addresses, best first. */
   readonly findNearest: (name: string) => readonly ToolAddress[];
   /** Explains why a server has no tools at the moment, with the remedy. */
   readonly explainEmpty: (connector: ConnectorId) => string;
-  /** True if programs have `fetch`. */
   readonly hasNetwork?: boolean;
-  /** Declared as `secrets`. */
   readonly secrets?: SecretGrants;
 }
 
@@ -29,7 +26,6 @@ export interface UnknownName {
   readonly nearest: readonly ToolAddress[];
   /** Why the tool is withheld, and what an operator can do. */
   readonly withheld?: string;
-  /** Why the server of this name has no tools. */
   readonly empty?: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Text of servers enters declarations only as a quoted literal or a comment. Both are one line, show invisible
- * characters, and cannot end early, so a server cannot inject a declaration.
- */
+/** Text of servers enters declarations only as a quoted literal or a comment, on one line, so it cannot inject one. */
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
@@ -16,7 +13,6 @@ export function quote(text: string): string {
   });
 }
 
-/** Returns a property name as written in a type. */
 export function toKey(name: string): string {
   return IDENTIFIER.test(name) ? name : quote(name);
 }

@@ -1,7 +1,4 @@
-/**
- * The outline of a value: fields, types and numbers of items, but no values. It helps to decide what to read of a result
- * that is too large to show. Bounded: only a part of a large value is used.
- */
+/** The outline of a value without its values, to decide what to read of it. Bounded: uses a part of a large value. */
 
 import { isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";

@@ -17,7 +17,6 @@ import type { HeldRow, Store } from "../../store/index.ts";
 import { DAY_MS } from "../../timing/index.ts";
 import type { ListedTool, ToolListing } from "../parse-listing.ts";
 
-/** A ledger entry about a definition. */
 export interface PinEntry {
   readonly actor: string;
   readonly action: "tool.pinned" | "tool.held" | "tool.approved";
@@ -26,7 +25,6 @@ export interface PinEntry {
   readonly detail: JsonObject;
 }
 
-/** What pinning needs. */
 export interface PinPowers {
   readonly store: Store["pins"];
   /** Resolves once the entry is durable. If it rejects, nothing is accepted. */
@@ -35,7 +33,6 @@ export interface PinPowers {
   readonly now: () => Instant;
 }
 
-/** A listed tool that is not offered. */
 export interface WithheldDefinition {
   readonly tool: ListedTool;
   readonly why: WithheldTool["why"];

@@ -4,10 +4,8 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import type { CleanText } from "../prose.ts";
 
-/** For larger changes, read the server's source. */
 const MAX_LINES = 100;
 const MAX_PATH_LENGTH = 200;
-/** Fields of one definition that are compared. */
 const MAX_FIELDS = 5000;
 
 /** Longer texts are not compared line by line, because that takes quadratic time and memory. */

@@ -8,7 +8,6 @@ import { describeDifference } from "./describe-difference.ts";
 import { canBeNamespace, nameTools } from "../name-tools.ts";
 import type { CleanText } from "../prose.ts";
 
-/** One withheld definition, as a person reads it. */
 export interface HeldTool {
   readonly server: ConnectorId;
   /** The server's name for the tool, cleaned and shortened. */
@@ -27,12 +26,8 @@ export interface ApproveRequest {
 }
 
 export interface HeldDefinitions {
-  /** Lists the withheld definitions of one server, or of all. */
   list(server?: ConnectorId): Promise<readonly HeldTool[]>;
-  /**
-   * Accepts exactly the definitions that are withheld now, after passing them to `show`. Rejects with REQUEST_NOT_FOUND
-   * if a named one is not withheld; then nothing is accepted.
-   */
+  /** Accepts exactly what it passed to `show`; nothing, with REQUEST_NOT_FOUND, if a named tool is not withheld. */
   approve(request: ApproveRequest, show?: (held: readonly HeldTool[]) => void): Promise<readonly HeldTool[]>;
 }
 
@@ -117,10 +112,7 @@ function parseDefinition(text: string): JsonObject {
   });
 }
 
-/**
- * Returns the withheld change of the definition that an approval is about. Two servers can have equal definitions, so
- * the address decides which server is meant.
- */
+/** Finds the withheld change of an approval's tool. Two servers can have equal definitions, so the address decides. */
 export async function findChange(
   store: Pick<Store["pins"], "held" | "find">,
   { tool, definition }: Pick<Approval, "tool" | "definition">,

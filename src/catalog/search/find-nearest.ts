@@ -10,10 +10,7 @@ const MAX_CANDIDATES = 1000;
 /** Added to the distance of a tool in another namespace. */
 const OTHER_NAMESPACE = 1;
 
-/**
- * Returns at most `count` addresses, nearest first, none of which differs in more than half of its characters.
- * Case and separators are ignored: `github.list_issues` equals `github.listIssues`.
- */
+/** At most `count` addresses, nearest first, that share half of their characters, ignoring case and separators. */
 export function findNearest(snapshot: CatalogSnapshot, name: string, count: number): readonly ToolAddress[] {
   const wanted = fold(name.slice(0, COMPARED_LENGTH));
   const method = fold(name.slice(name.lastIndexOf(".") + 1).slice(0, COMPARED_LENGTH));

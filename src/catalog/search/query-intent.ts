@@ -33,7 +33,6 @@ const FACTORS: Readonly<Record<Intent, Readonly<Record<Effect, number>>>> = {
 
 const NEUTRAL: Readonly<Record<Effect, number>> = { read: 1, write: 1, destroy: 1, unknown: 1 };
 
-/** Returns the factor on a tool's score, by its effect. */
 export function weighEffects(query: string): Readonly<Record<Effect, number>> {
   for (const word of splitWords(query)) {
     const intent = INTENTS.get(stem(word));

@@ -6,9 +6,7 @@ import type { QueryWord } from "./parse-query.ts";
 import { weighEffects } from "./query-intent.ts";
 import type { Postings, SearchIndex } from "./search-index.ts";
 
-/** Bonus for a tool whose whole name is in the query. */
 const NAME_BONUS = 0.8;
-/** Bonus for a tool whose server is named in the query. */
 const SERVER_BONUS = 0.7;
 /** Of several alternatives for one word, the best counts fully and the others by this factor. */
 const REPEATED = 0.1;
@@ -50,7 +48,6 @@ function keepBest({ tools, weights }: Postings, factor: number, best: Float64Arr
   }
 }
 
-/** Adds the weights of an alternative of two words. */
 function addUp(found: readonly Postings[]): Postings {
   const sums = new Map<number, number>();
   for (const { tools, weights } of found) {

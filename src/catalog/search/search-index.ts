@@ -37,14 +37,12 @@ export interface Postings {
   readonly weights: Float32Array;
 }
 
-/** Everything that a query needs. */
 export interface SearchIndex {
   readonly tools: readonly Tool[];
   readonly postings: ReadonlyMap<string, Postings>;
   readonly vocabulary: Vocabulary;
   /** The words of each tool's name, without its server's. */
   readonly names: readonly (readonly string[])[];
-  /** The words of each tool's server. */
   readonly servers: readonly (readonly string[])[];
   /** The inverse document frequency; largest for a word that no tool contains. */
   rarityOf(term: string): number;
@@ -53,7 +51,6 @@ export interface SearchIndex {
 /** For each word, its weighted and length-normalized count in each tool. */
 type Sums = Map<string, Map<number, number>>;
 
-/** Reads every tool once. */
 export function createSearchIndex(tools: readonly Tool[]): SearchIndex {
   const sums: Sums = new Map();
   for (const field of FIELDS) addField(sums, field, tools);

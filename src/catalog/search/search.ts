@@ -9,7 +9,6 @@ import { rankTools } from "./rank-tools.ts";
 import { createSearchIndex } from "./search-index.ts";
 import type { SearchIndex } from "./search-index.ts";
 
-/** A search of a client; every field is optional. */
 export interface SearchRequest {
   readonly query?: string;
   /** The name of a server in the configuration, or its namespace. */
@@ -21,26 +20,22 @@ export interface SearchRequest {
 
 /** One result: enough to choose a tool, not enough to call it. */
 export interface FoundTool {
-  /** What a program writes. */
   readonly name: ToolAddress;
   readonly summary: string;
   readonly effect: Effect;
   /** Present if the effect is guessed from the name or set by the operator. */
   readonly effectSource?: NonNullable<Tool["effectSource"]>;
-  /** Absent if there are none. */
   readonly labels?: readonly Label[];
   readonly server: string;
   /** The server's name for the tool, shortened and without invisible characters: for people, not for calls. */
   readonly upstreamName: string;
 }
 
-/** `cursor` is present if there are more results. */
 export interface SearchResult {
   readonly tools: readonly FoundTool[];
   readonly cursor?: string;
 }
 
-/** Searches one snapshot. */
 export type Search = (request: SearchRequest) => SearchResult;
 
 const DEFAULT_LIMIT = 10;

@@ -2,10 +2,7 @@
 
 import { stem } from "./stem.ts";
 
-/**
- * `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`; `PRs` → `pr`, because a plural `s` after capitals does not
- * start a camelCase word. Works for letters and digits of every script.
- */
+/** `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`; `PRs` → `pr`. Works for letters of every script. */
 export function splitWords(text: string): readonly string[] {
   // Nearly all text is ASCII, for which the simpler patterns are several times faster.
   return isAscii(text) ? splitAscii(text) : splitUnicode(text);
@@ -34,7 +31,6 @@ function splitUnicode(text: string): readonly string[] {
   return parted.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Returns the stems of the words, so that different forms of a word match. */
 export function splitTerms(text: string): readonly string[] {
   return splitWords(text).map(stem);
 }

@@ -1,6 +1,5 @@
 /** The words of an index, with corrections of typos and completions of prefixes. */
 
-/** Of a stem. */
 const MIN_LENGTH = 3;
 const LONG_LENGTH = 8;
 const MAX_LENGTH = 32;

@@ -19,7 +19,6 @@ import type { Store } from "../../store/index.ts";
 import { isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
-/** The learned shapes. */
 export interface Shapes extends AsyncDisposable {
   /**
    * Adds the learned shapes to the tools of a snapshot, each for exactly its definition. Returns the same object until
@@ -64,7 +63,6 @@ interface LearnedShape {
   address: string;
   shape: Shape;
   samples: number;
-  /** Results since the last change. */
   stable: number;
   seen: number;
   isDirty: boolean;

@@ -1,7 +1,4 @@
-/**
- * The shape of results: fields and types, never values. A shape is a small subset of JSON Schema, so code that shows a
- * schema can show it. Everything here is pure and bounded, because servers choose the results.
- */
+/** The shape of results in a subset of JSON Schema, never values. Pure and bounded: servers choose the results. */
 
 import { canonicalJson, defined, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
@@ -26,7 +23,6 @@ const MAX_DEPTH = 8;
 const MAX_FIELDS = 64;
 /** This many fields of the same shape are entries of a map, unless every result has them all. */
 const MAP_FIELDS = 8;
-/** Of a whole shape, as JSON. */
 export const MAX_SHAPE_CHARACTERS = 8192;
 
 /** Returns the shape of a value. Of a large value only a part is used; fields beyond it are optional. */
@@ -39,7 +35,6 @@ export function mergeShapes(one: Shape, other: Shape): Shape {
   return shrink(merge(one, other));
 }
 
-/** True if both shapes are equal. */
 export function isSameShape(one: Shape, other: Shape): boolean {
   return toText(one) === toText(other);
 }
@@ -174,7 +169,6 @@ function pickFields({ properties, required, additionalProperties }: Shape) {
   return defined({ properties, required, additionalProperties });
 }
 
-/** Removes the deepest levels of a shape that is too large. */
 function shrink(shape: Shape): Shape {
   let kept = shape;
   for (let depth = MAX_DEPTH; toText(kept).length > MAX_SHAPE_CHARACTERS && depth >= 0; depth -= 1) {
@@ -196,12 +190,10 @@ function cut(shape: Shape, depth: number): Shape {
   });
 }
 
-/** Does not depend on the order of fields. */
 function toText(shape: Shape): string {
   return canonicalJson(toSchema(shape));
 }
 
-/** Returns the shape as JSON Schema. */
 export function toSchema({ type, items, properties, required, additionalProperties }: Shape): JsonObject {
   return defined({
     type,
@@ -222,10 +214,7 @@ const CODE = /^(?=.*\d)[A-Z\d]{10,}$/;
 /** Names of standards, whose digits are part of the name. */
 const STANDARD = /^(sha|md|utf|iso|rfc|crc|int|uint|float|base|ipv|x|h|ed|rsa|aes)\d{1,5}$/i;
 
-/**
- * True unless the key looks like a field name. A learned shape is shown to every principal who may call the tool, so it
- * must not contain keys that may be another principal's data.
- */
+/** True unless the key looks like a field name: every principal sees a shape, so no key may be another one's data. */
 export function looksLikeData(key: string): boolean {
   if (key.length > MAX_FIELD_NAME || !FIELD_NAME.test(key) || CODE.test(key)) return true;
   const words = key.replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").split(/[^\p{L}\p{N}]+/u);

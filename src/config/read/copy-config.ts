@@ -1,7 +1,4 @@
-/**
- * Copies a configuration into plain JSON before it is checked: a getter could return another value the second time, and
- * only own string keys count.
- */
+/** Copies a configuration into plain JSON before it is checked: a getter could return another value the second time. */
 
 import type { Json } from "../../domain/index.ts";
 import type { KeyPath, Problems } from "../problems.ts";

@@ -12,9 +12,7 @@ const BYTE_ORDER_MARK = "\ufeff";
 
 const EMPTY_CONFIG = "Write {} for a configuration with only defaults";
 
-/**
- * Returns the unchecked value; throws at the first syntax error. `whenEmpty` is the hint for an empty file.
- */
+/** Returns the unchecked value; throws at the first syntax error. `whenEmpty` is the hint for an empty file. */
 export function parseJsonc(rawText: string, path: string, whenEmpty = EMPTY_CONFIG): unknown {
   const text = withoutMark(rawText);
   const fail = (offset: number, message: string, hint: string): never => {

@@ -6,7 +6,6 @@ import { GloveboxError } from "../../domain/index.ts";
 
 const MAX_REASON_CHARACTERS = 500;
 
-/** What kind of file is expected. */
 export interface TextFileOptions {
   readonly maxBytes: number;
   /** For the message about a large file: "more than the … that a configuration may have". */
@@ -53,7 +52,6 @@ export function toReason(cause: unknown): string {
   return `${cause.name}: ${cause.message}`.slice(0, MAX_REASON_CHARACTERS);
 }
 
-/** Returns the error about a file; the message starts with its path. */
 export function refuseFile(
   path: string,
   message: string,

@@ -12,7 +12,6 @@ import { parseTextPattern } from "./values/text-pattern.ts";
 const TESTS = ["equals", "oneOf", "prefix", "matches"] as const;
 const RANGE = ["min", "max"] as const;
 
-/** Where rules come from, for the ids of rules without one. */
 type RuleOrigin = "configuration" | "rule file";
 
 function toDefaultId(index: number, origin: RuleOrigin): string {
@@ -44,7 +43,6 @@ export function checkRules(rules: readonly Json[], { path, origin, taken }: Rule
   }
 }
 
-/** Checks the keys of `policy.effects` and `quotas.prices`. */
 export function checkPatterns(byPattern: JsonObject, path: KeyPath, problems: Problems): void {
   for (const pattern of Object.keys(byPattern).filter((key) => !isToolPattern(key)))
     problems.refuseKey([...path, pattern], 'expected "*", "namespace.*" or "namespace.tool"');

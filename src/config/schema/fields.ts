@@ -12,7 +12,6 @@ export const string = z.string().refine((value) => !value.includes("\0"), "expec
 
 export const nonEmptyString = string.min(1);
 
-/** Headers, variables or credentials by name. */
 export const strings = z.record(z.string(), string);
 
 export function flag(usual: boolean, description: string) {

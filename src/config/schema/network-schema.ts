@@ -73,7 +73,6 @@ export const egressSchema = z
   .prefault({})
   .describe("How this gateway sends requests.");
 
-/** A network policy before it is checked. */
 export type WrittenNetworkPolicy = z.input<typeof networkPolicySchema>;
 
 /** Parses a policy of a request. Throws `REQUEST_INVALID`. */

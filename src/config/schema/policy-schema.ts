@@ -17,7 +17,6 @@ const scalarSchema = z.union([z.string().max(10_000), z.number(), z.boolean(), z
 
 const names = z.array(z.string().min(1).max(256)).min(1);
 
-/** Tool patterns of any setting. */
 export const toolPatterns = z
   .array(z.string().refine(isToolPattern, 'expected "*", "namespace.*" or "namespace.tool"'))
   .min(1);

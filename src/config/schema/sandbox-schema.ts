@@ -59,7 +59,6 @@ const grantSchema = z
   })
   .describe("The grant of one secret.");
 
-/** The engine, the number of executions, and their limits. */
 export const sandboxSchema = z
   .strictObject({
     engine: choice(

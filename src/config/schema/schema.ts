@@ -168,7 +168,6 @@ export function defineConfig(config: GloveboxConfig): GloveboxConfig {
   return config;
 }
 
-/** A configuration that passed the schema, with defaults. */
 export type CheckedConfig = z.output<typeof configSchema>;
 
 /** Returns the JSON Schema for editors, the content of `glovebox.schema.json`. Draft 7, which all editors support. */

@@ -36,7 +36,6 @@ const oauthSchema = z
   .prefault({})
   .describe("How `glovebox servers login` logs in to a server with url. Most servers need no settings here.");
 
-/** When a new definition is accepted. */
 export const pinSchema = z.enum(["first-use", "approve"]);
 
 const httpUrl = (alternative: string) =>
@@ -92,7 +91,6 @@ export const openapiSchema = z
   })
   .describe("One API.");
 
-/** A path, or an object with a path and settings. */
 export const adapterSchema = z.union([
   nonEmptyString,
   z.strictObject({

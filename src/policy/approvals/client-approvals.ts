@@ -25,7 +25,6 @@ export interface ClientApprovalsOptions {
   readonly approvals: Pick<Approvals, "waiting" | "find" | "decide">;
   readonly seal: Pick<Seal, "close" | "open">;
   readonly hide: (text: string) => string;
-  /** Whether the operator lets MCP clients answer approvals. */
   readonly isEnabled: boolean;
 }
 

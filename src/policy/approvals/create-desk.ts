@@ -24,7 +24,6 @@ export interface ApprovalDesk {
 export interface DeskOptions {
   readonly approvals: Pick<Approvals, "list" | "find" | "decide" | "revoke">;
   readonly store: Pick<Store, "executions" | "ledger">;
-  /** Removes secrets from a string. */
   readonly hide: (text: string) => string;
   /** Returns the held-back definition of the tool, if there is one. */
   readonly findChange: (approval: Approval) => Promise<HeldChange | undefined>;

@@ -60,7 +60,6 @@ export interface ApprovalsOptions {
   readonly seal: ArgumentSeal;
   readonly now: () => Instant;
   readonly createId: () => ApprovalId;
-  /** How long an approval can be decided. */
   readonly expiryMs: number;
   /** How often to poll for decisions of other processes. Defaults to 500 ms. */
   readonly everyMs?: number;

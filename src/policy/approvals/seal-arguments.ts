@@ -21,10 +21,7 @@ export function sealArguments(seal: ArgumentSeal, id: ApprovalId, { args, plan }
   return seal.close(`{"args":${canonicalJson(args)}${kept}}`, contextOf(id));
 }
 
-/**
- * Throws if the arguments do not match the recorded digest: a reviewer must not see another call than the one that is
- * made. Only an approval that is no longer pending may have no arguments.
- */
+/** Throws if the arguments are not those of the recorded digest. Only a settled approval may have no arguments. */
 export function openArguments(seal: ArgumentSeal, { sealedArgs, ...head }: ApprovalRow): Approval {
   if (sealedArgs.length === 0 && head.state !== "pending") return { ...head, args: null, argsShown: "dropped" };
   const { args, plan } = trustContent(seal.open(sealedArgs, contextOf(head.id)));

@@ -1,7 +1,4 @@
-/**
- * Recognizes a well-known server by the operator's configuration: the package, image or program that is started, or the
- * host of its URL. Never uses what a server reports about itself.
- */
+/** Recognizes a well-known server by the operator's configuration, never by what a server reports about itself. */
 
 import type { ConnectorId, UpstreamSettings } from "../../domain/index.ts";
 

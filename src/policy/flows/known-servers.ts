@@ -1,7 +1,4 @@
-/**
- * Well-known servers and the labels of their tools. A server is recognized by `packages` or `hosts` in the operator's
- * configuration. The first pattern that matches a tool's name decides; `usual` applies to all other tools.
- */
+/** Well-known servers and the labels of their tools. The first pattern that matches a name decides, else `usual`. */
 
 import type { Label } from "../../domain/index.ts";
 

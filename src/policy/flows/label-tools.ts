@@ -56,10 +56,7 @@ export function applyLabelRules(
   return LABELS.filter((label) => labels.has(label));
 }
 
-/**
- * An unknown tool of a known server gets every label that the tools of this server can have. So does reading a resource
- * or a prompt, because its address and arguments are sent to the server.
- */
+/** An unknown tool gets every label of its server; so does reading a resource or prompt, whose arguments are sent. */
 function serverLabels(server: KnownServer, { remoteName, synthetic }: Parameters<Labeler>[0]): readonly Label[] {
   if (synthetic) return LISTS.includes(remoteName) ? [] : server.usual;
   const found = server.tools.find(([patterns]) => patterns.some((pattern) => matchesName(pattern, remoteName)));

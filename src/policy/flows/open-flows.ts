@@ -24,7 +24,6 @@ import { isLiteralCall, judgeFlow } from "./judge-flow.ts";
 export interface ExecutionFlow {
   /** Captures what has been delivered so far. Call it when a call arrives. */
   arrive(): CallFlow;
-  /** Returns what the session has read so far. */
   sources(): readonly LabelSource[];
   /** Returns what the session will have read once the result of this call is delivered. */
   sourcesWith(tool: Tool, seq: number): readonly LabelSource[];
@@ -34,10 +33,7 @@ export interface ExecutionFlow {
 export interface CallFlow {
   /** Returns `undefined` if the guard does not apply. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
-  /**
-   * Await it before the reply is delivered to the program. A failure contains data too; a refusal contains none.
-   * `isSent` is true if the upstream may have received the call.
-   */
+  /** Await it before the reply is delivered. A failure contains data too; a refusal of an unsent call contains none. */
   deliver(reply: Reply, isSent: boolean): Promise<void>;
 }
 

@@ -20,22 +20,15 @@ export interface ExecutionClaim {
   readonly execution: ExecutionId;
   readonly principal: Principal;
   readonly wallMs: number;
-  /**
-   * `again`: it was counted when it started and is resumed, so it only takes time. `restarted`: it is recovered and keeps
-   * what it held when its process died.
-   */
+  /** `again`: resumed, so it only takes time. `restarted`: recovered, so it keeps what it held. */
   readonly when?: "again" | "restarted";
 }
 
 export interface QuotaGrant {
-  /** The granted wall time: less than requested if less is left. */
   readonly wallMs: number;
   /** The setting of the quota that shortened the time. */
   readonly shortenedBy?: string;
-  /**
-   * Returns the unused time, together with the next write: does not wait for it, but later requests see it. If that
-   * write is lost, the whole time counts as used.
-   */
+  /** Does not wait for the write, but later requests see it. If it is lost, the whole time counts as used. */
   release(usedMs: number): Promise<void>;
 }
 

@@ -69,7 +69,6 @@ function compileTools(patterns: readonly string[]): (address: string) => boolean
   return (address) => exact.has(address) || open.some((pattern) => matchesTool(pattern, address));
 }
 
-/** Matches a rule against a call without its arguments. */
 export function matchSubject({ findMisfit }: CompiledRule, subject: RuleSubject): Match {
   const misfit = findMisfit(subject);
   if (misfit === undefined) return "yes";

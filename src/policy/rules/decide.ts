@@ -18,7 +18,6 @@ import type { CompiledPolicy, CompiledRule, RuleSubject } from "./compile-policy
 import { MAX_STEPS, matchAll } from "./match-condition.ts";
 import type { StepBudget, Match } from "./match-condition.ts";
 
-/** Everything that a decision depends on besides the rules. */
 export interface DecisionInput {
   readonly call: ToolCall;
   readonly tool: Tool;
@@ -39,10 +38,7 @@ export const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRul
   open: createRuleId("profile:open"),
 };
 
-/**
- * Among the matching rules, deny beats ask beats allow: a narrow rule cannot loosen a broad one, and the order of rules
- * does not matter. Without a matching rule the profile decides.
- */
+/** Deny beats ask beats allow, in any order: a narrow rule cannot loosen a broad one. Else the profile decides. */
 export function decide(policy: CompiledPolicy, input: DecisionInput): Decision {
   checkSubject(input);
   const { tool, call } = input;
@@ -57,7 +53,6 @@ export function decide(policy: CompiledPolicy, input: DecisionInput): Decision {
   return toDecision(PROFILES[profile][tool.effect], PROFILE_RULES[profile], tool, why);
 }
 
-/** Matches a rule against a call with its arguments. */
 export function matchRule(
   compiled: CompiledRule,
   subject: RuleSubject,
@@ -74,10 +69,7 @@ export function isInForce({ decision }: Pick<PolicyRule, "decision">, match: Mat
   return match === "yes" || (match === "unclear" && decision !== "allow");
 }
 
-/**
- * Returns true if the policy denies this tool for all arguments. Such tools are hidden from the principal, but calls of
- * them are still decided.
- */
+/** True if this tool is denied for all arguments: it is hidden from the principal, but calls are still decided. */
 export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, principal: Principal): boolean {
   const subject = toSubject(tool, principal);
   const reaching = rules.filter((compiled) => matchSubject(compiled, subject) === "yes").map(({ rule }) => rule);

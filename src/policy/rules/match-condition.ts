@@ -1,7 +1,4 @@
-/**
- * Evaluates the conditions of a rule against the arguments of a call. The arguments are untrusted, so there is a third
- * result: what is unclear never counts as harmless.
- */
+/** Evaluates conditions against arguments. These are untrusted: what is unclear never counts as harmless. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";

@@ -7,10 +7,7 @@ type PatternTest = Extract<Condition["test"], { readonly kind: "matches" }>["pat
 
 type PatternPiece = PatternTest["pieces"][number];
 
-/**
- * Pieces between stars have a fixed length, so the first match of each piece is enough: a later one never leaves more
- * room for the rest. Never backtracks.
- */
+/** Never backtracks: pieces have a fixed length, so a later match of one never leaves more room for the rest. */
 export function matchPattern({ pieces, plain }: PatternTest, text: string): boolean {
   if (plain) return matchPieces(plain, text);
   const characters = Array.from(text);

@@ -1,7 +1,4 @@
-/**
- * The policy in force. A rule file may change while the gateway runs: valid rules take effect once the change is
- * recorded in the ledger, invalid ones change nothing.
- */
+/** The policy in force. Changed rules take effect once the ledger has the change; invalid ones change nothing. */
 
 import { digestOf } from "../../text/index.ts";
 import { pollEvery } from "../../timing/index.ts";
@@ -28,7 +25,6 @@ export interface Policy extends AsyncDisposable {
   decide(input: DecisionInput): Decision;
   /** Returns the same object for the same snapshot and principal until the rules change. */
   view(snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot;
-  /** Returns the rules in force. */
   current(): CompiledPolicy;
   /** Reads the rule file at once. Does not reject for invalid rules. */
   refresh(): Promise<void>;

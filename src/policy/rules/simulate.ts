@@ -10,7 +10,6 @@ import { PROFILES, PROFILE_RULES } from "./decide.ts";
 import { isStricter } from "../decision.ts";
 import type { DecisionKind } from "../decision.ts";
 
-/** A call as recorded in the ledger. */
 export interface PastCall {
   readonly principal: string;
   readonly tool: string;
@@ -22,7 +21,6 @@ export interface PastCall {
   readonly byGuard?: boolean;
 }
 
-/** Equal calls of the past. */
 interface CountedCalls {
   readonly principal: string;
   readonly tool: string;
@@ -30,7 +28,6 @@ interface CountedCalls {
   readonly calls: number;
 }
 
-/** Calls with the same change. */
 interface Change extends CountedCalls {
   readonly to: DecisionKind;
   readonly rule: PolicyRule["id"];

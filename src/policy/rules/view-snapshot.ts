@@ -5,10 +5,7 @@ import type { CatalogSnapshot, Effect, Namespace, Principal, Tool, ToolAddress }
 import type { CompiledPolicy } from "./compile-policy.ts";
 import { isAlwaysDenied } from "./decide.ts";
 
-/**
- * Hidden tools stay in the snapshot, separately: a call of one is denied by policy and recorded, not answered with
- * TOOL_NOT_FOUND. Returns the same snapshot if nothing is hidden or changed.
- */
+/** Hidden tools stay apart, so that a call of one is denied and recorded, not answered with TOOL_NOT_FOUND. */
 export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot {
   const shown = new Map<ToolAddress, Tool>();
   const hidden = new Map<ToolAddress, Tool>();

@@ -15,7 +15,6 @@ const SHORT_TEXT = 60;
 /** Assumed for an unfinished type, whose expanded width is unknown; two of them are too many. */
 const UNKNOWN_WIDTH = 32;
 
-/** The target of a reference. */
 export interface Definition {
   readonly id: number;
   readonly ref: string;
@@ -30,7 +29,6 @@ export interface ConvertedType {
   readonly definitions: readonly Definition[];
 }
 
-/** Returns the type to write at a use of the definition. */
 export function useDefinition(definition: Definition): TypeText {
   const { id, type } = definition;
   if (!type) {
@@ -42,17 +40,14 @@ export function useDefinition(definition: Definition): TypeText {
   return isShort && !definition.isRecursive ? type : { ...single(`${MARK}${id}${MARK}`), width: type.width };
 }
 
-/** True if the text contains marks. */
 export function hasMarks(text: string): boolean {
   return text.includes(MARK);
 }
 
-/** True if the text is a single mark. */
 export function isMark(text: string): boolean {
   return /^\u0001\d+\u0001$/.test(text);
 }
 
-/** Counts the uses of each definition. */
 export function countUses(texts: readonly string[]): ReadonlyMap<number, number> {
   const uses = new Map<number, number>();
   for (const text of texts) {

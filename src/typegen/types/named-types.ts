@@ -1,18 +1,13 @@
-/**
- * The named types of one namespace, such as `github.Issue`. A type that is recursive or used twice gets a name; tools of
- * one server that share a definition share the name.
- */
+/** The named types of one namespace, such as `github.Issue`: recursive ones, and those that are used twice. */
 
 import { countUses, fillMarks } from "./definitions.ts";
 import type { ConvertedType, Definition } from "./definitions.ts";
 import { single } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
-/** The named types of the tools of one namespace. */
 export interface NamedTypes {
   /** Returns the text of a type and names the types it needs; `owner` resolves name conflicts. */
   finish(converted: ConvertedType, owner: string, indent: string): string;
-  /** The size of all declarations in characters. */
   size(): number;
   /** The number of types; `cut` removes all after that many. */
   count(): number;
@@ -29,7 +24,6 @@ const AWKWARD = new Set("abstract asserts infer is keyof readonly unique".split(
 /** Types that declarations use; a server's type of the same name would shadow them inside the namespace. */
 const TAKEN = new Set(["Array", "Record", "Promise"]);
 
-/** Starts without types. */
 export function createNamedTypes(namespace: string): NamedTypes {
   const types = new Map<string, string>();
   const prefix = AWKWARD.has(namespace) ? `${namespace}_` : namespace;

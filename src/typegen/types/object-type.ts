@@ -21,10 +21,7 @@ const INHERITED: ReadonlySet<string> = new Set(
   "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split(" "),
 );
 
-/**
- * Without `additionalProperties` the type is closed although the schema is open: an unknown name is nearly always a
- * mistake, and the checker should report it.
- */
+/** Closed unless `additionalProperties` says otherwise: an unknown name is nearly always a mistake. */
 export function toObjectType(schema: JsonObject, scope: TypeScope): TypeText {
   const properties = toProperties(schema);
   if (properties.size === 0) return toRecord(schema, scope);

@@ -30,7 +30,6 @@ export function toPropertyComment(schema: Json, scope: TypeScope, needs: readonl
     .join(" ");
 }
 
-/** Returns the description of the property, or of its reference target. */
 function toWords(schema: JsonObject, { root, options }: TypeScope): string {
   const ref = refOf(schema);
   const target = ref === undefined ? undefined : resolveRef(root, ref);

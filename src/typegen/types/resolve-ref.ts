@@ -70,10 +70,8 @@ function findAnchors(root: JsonSchema): ReadonlyMap<string, Json> {
 /** Before 2019 an anchor was an `$id` that starts with `#`. */
 function anchorsOf({ $anchor, $dynamicAnchor, $id, id }: JsonObject): readonly string[] {
   const named = [$anchor, $dynamicAnchor].filter((name) => typeof name === "string");
-  const ids = [$id, id]
-    .filter((own) => typeof own === "string" && /^#[^/]/.test(own))
-    .map((own) => String(own).slice(1));
-  return [...named, ...ids];
+  const ids = [$id, id].filter((own) => typeof own === "string").filter((own) => /^#[^/]/.test(own));
+  return [...named, ...ids.map((own) => own.slice(1))];
 }
 
 function stepInto(value: Json, key: string): Json | undefined {

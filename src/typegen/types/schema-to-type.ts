@@ -111,10 +111,7 @@ function fromKeywords(schema: JsonObject, scope: TypeScope): TypeText {
   return types.length === 0 ? listed : unite(types, unknown);
 }
 
-/**
- * Servers often omit `type` if other keywords imply it. `required` alone implies an object only if another part of the
- * schema describes the same value.
- */
+/** Other keywords may imply `type`; `required` alone does so only if another part describes the same value. */
 function toTypes(schema: JsonObject, { isPart }: TypeScope): readonly Json[] {
   const type = schema["type"];
   if (typeof type === "string") return [type];

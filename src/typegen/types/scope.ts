@@ -4,7 +4,6 @@ import type { Json, JsonSchema } from "../../domain/index.ts";
 import type { Definition } from "./definitions.ts";
 import type { TypeText } from "./type-text.ts";
 
-/** How a type is written. */
 export interface TypeOptions {
   /** The type of a value that the schema does not describe. */
   readonly open: "unknown" | "any";
@@ -12,7 +11,6 @@ export interface TypeOptions {
   readonly commentLength: number;
   /** Indentation of the lines of an object, in steps of two spaces. */
   readonly indent: number;
-  /** True to show the schema's examples in comments. */
   readonly examples: boolean;
 }
 
@@ -22,13 +20,11 @@ interface TypeBudget {
   characters: number;
 }
 
-/** The position of a conversion step in the schema. */
 export interface TypeScope {
   readonly root: JsonSchema;
   readonly options: TypeOptions;
   /** Levels since the start or the last reference. */
   readonly depth: number;
-  /** Levels since the start. */
   readonly level: number;
   /** References followed without entering an object or array; following one again would define a type as itself. */
   readonly refs: readonly string[];

@@ -1,10 +1,8 @@
 /** Types as text, and how they combine. Tracks the width of unions, which the compiler expands in intersections. */
 
-/** The text of a type. */
 export interface TypeText {
   readonly kind: "unknown" | "never" | "single" | "union";
   readonly text: string;
-  /** The number of members after expansion. */
   readonly width: number;
 }
 

@@ -14,7 +14,6 @@ const DIGITS = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const SECRET_HOST =
   'expected "host", "host:port" or "*.domain"; a local name or an address needs a port; "http://" before it allows the secret to be sent unencrypted';
 
-/** Reads `host`, `host:port` or `*.domain`. */
 export function readHostPattern(text: string): HostReading<SecretGrant["hosts"][number]["pattern"]> {
   const isBelow = text.startsWith("*.");
   const found = findPlace(isBelow ? text.slice(2) : text);

@@ -1,5 +1,6 @@
 /** Parses paths into JSON values: `amount`, `$.to[0]`, `items[*].price`, `["odd key"]`. */
 
+import { parseJson } from "../../../domain/index.ts";
 import type { Condition } from "../../../domain/index.ts";
 
 type PathPart = Condition["path"]["steps"][number];
@@ -35,15 +36,6 @@ function toStep([, key, index, each, quoted]: RegExpExecArray): PathPart | undef
   if (key !== undefined) return { kind: "key", key };
   if (index !== undefined) return { kind: "index", index: Number(index) };
   if (each !== undefined) return { kind: "each" };
-  const unquoted = parseQuoted(quoted ?? "");
-  return unquoted === undefined ? undefined : { kind: "key", key: unquoted };
-}
-
-function parseQuoted(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "string" ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const unquoted = parseJson(quoted ?? "");
+  return typeof unquoted === "string" ? { kind: "key", key: unquoted } : undefined;
 }

@@ -44,9 +44,8 @@ function parsePart(characters: readonly string[], at: number): ParsedPart | unde
   const character = characters[at];
   if (character === "?") return { part: { kind: "any" }, next: at + 1 };
   if (character === "[") return parseSet(characters, at + 1);
-  const isEscape = character === "\\";
-  const taken = isEscape ? characters[at + 1] : character;
-  return taken === undefined ? undefined : { part: { kind: "one", character: taken }, next: at + (isEscape ? 2 : 1) };
+  const member = takeMember(characters, at);
+  return member && { part: { kind: "one", character: member.character }, next: member.next };
 }
 
 /** Starts after the bracket. A set has at least one character; `]` and `-` in it need a backslash. */
