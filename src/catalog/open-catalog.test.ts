@@ -223,7 +223,7 @@ describe("the catalog", () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     assert.equal(upstream.listeners.size, 1);
-    await catalog.close();
+    await catalog[Symbol.asyncDispose]();
     assert.equal(upstream.listeners.size, 0);
   });
   it("refuses two connectors with the same id", async () => {

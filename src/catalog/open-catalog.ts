@@ -27,7 +27,6 @@ export interface Catalog extends AsyncDisposable {
   onListed(listener: () => void): () => void;
   /** The digest of the first snapshot; `undefined` before it was taken. */
   firstDigest(): Digest | undefined;
-  close(): Promise<void>;
 }
 
 /** What the catalog needs. All text from servers passes through `clean`. */
@@ -80,10 +79,6 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts =
     return connector;
   }
 
-  async function close(): Promise<void> {
-    closing.abort();
-  }
-
   const statuses = () => followed.map((one) => toStatus(one, admissions.find(one.connector.id)));
   return {
     takeSnapshot,
@@ -94,8 +89,7 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts =
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => closing.abort(),
   };
 }
 

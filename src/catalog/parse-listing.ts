@@ -2,7 +2,7 @@
 
 import type { RemoteTool } from "../connectors/index.ts";
 import { defined, depthOf, isJsonObject } from "../domain/index.ts";
-import type { Digest, Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+import type { Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { effectOf, guessEffect } from "./effect-of.ts";
 import { toDescription, toSummary } from "./prose.ts";
@@ -21,20 +21,12 @@ const MAX_NAME_LENGTH = 16 * 1024;
 const HINTS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
 
 /** A definition that passed the checks, before it has an address. */
-export interface ListedTool {
+export interface ListedTool extends Omit<Tool, "address" | "origin" | "learned" | "labels"> {
   readonly remoteName: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly input: JsonSchema;
-  readonly output: JsonSchema | null;
-  readonly effect: Effect;
-  readonly idempotent?: boolean;
-  readonly effectSource?: NonNullable<Tool["effectSource"]>;
   /** True only if the server declares it. */
   readonly openWorld: boolean;
   /** True if the connector made the tool; a server cannot declare this. */
   readonly synthetic: boolean;
-  readonly digest: Digest;
   /** What the digest covers: the server's definition, neither cleaned nor shortened. Never shown unchanged. */
   readonly definition: JsonObject;
 }

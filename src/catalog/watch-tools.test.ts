@@ -62,7 +62,7 @@ async function open(
   watch.onToolsChanged(() => (heard += 1));
   context.after(async () => {
     await watch[Symbol.asyncDispose]();
-    await catalog.close();
+    await catalog[Symbol.asyncDispose]();
     await store.close();
   });
   const held = openHeldDefinitions({

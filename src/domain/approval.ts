@@ -2,11 +2,10 @@
 
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, RuleId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
-import type { LabelSource } from "./label.ts";
 import type { ToolCall } from "./execution.ts";
 import type { Decision } from "./policy.ts";
 import type { CallPlan } from "./program.ts";
-import type { Effect, Tool } from "./tool.ts";
+import type { Effect, LabelSource, Tool } from "./tool.ts";
 
 /**
  * What a decision covers. `call`: this call only. `execution`: every call of the same tool under the same rule in this
@@ -14,18 +13,8 @@ import type { Effect, Tool } from "./tool.ts";
  */
 export type ApprovalScope = "call" | "execution" | "session";
 
-/** `revoked`: taken back, or no longer needed. Every state except `pending` is settled. */
-export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "revoked";
-
 /** From the narrowest to the widest. */
 export const APPROVAL_SCOPES: readonly ApprovalScope[] = Object.freeze(["call", "execution", "session"]);
-
-/**
- * Why arguments are not shown in full. `beginning`: `args` is a string, the start of their JSON (in lists). `dropped`:
- * they were long and the approval is settled. `damaged`: the stored arguments fail their check. `args` is `null` for
- * the last two.
- */
-export type ArgumentsShown = "beginning" | "dropped" | "damaged";
 
 /** One approval. Only the last five fields change after it is requested. */
 export interface Approval {
@@ -41,7 +30,11 @@ export interface Approval {
   readonly effect: Effect;
   /** The arguments of the call, unless `argsShown` is set. */
   readonly args: Json;
-  readonly argsShown?: ArgumentsShown;
+  /**
+   * `beginning`: `args` is a string, the start of their JSON (in lists). `dropped`: they were long and the approval is
+   * settled. `damaged`: the stored arguments fail their check. `args` is `null` for the last two.
+   */
+  readonly argsShown?: "beginning" | "dropped" | "damaged";
   readonly argsDigest: Digest;
   /** What the program could call, as found by analysis; absent if unknown or too long. */
   readonly plan?: CallPlan;
@@ -52,7 +45,8 @@ export interface Approval {
   readonly createdAt: Instant;
   /** When it can no longer be decided, and when a remembered decision ends. */
   readonly expiresAt: Instant;
-  readonly state: ApprovalState;
+  /** `revoked`: taken back, or no longer needed. Every state except `pending` is settled. */
+  readonly state: "pending" | "approved" | "rejected" | "expired" | "revoked";
   readonly scope?: ApprovalScope;
   /** Who settled it: a person, or the gateway if it was no longer needed. */
   readonly decidedBy?: string;
@@ -61,16 +55,10 @@ export interface Approval {
   readonly note?: string;
 }
 
-export interface ApprovalRequest {
+interface ApprovalRequest extends Pick<Approval, "session" | "labels" | "plan"> {
   readonly call: ToolCall;
-  /** The client's session, if it has one; `Principal.session`. */
-  readonly session?: string;
   readonly tool: Pick<Tool, "digest" | "effect">;
   readonly decision: Pick<Extract<Decision, { readonly kind: "ask" }>, "rule" | "reason">;
-  /** What the session had read when the call was made. */
-  readonly labels: readonly LabelSource[];
-  /** What the program could call, as found by analysis; absent without analysis. */
-  readonly plan?: CallPlan;
 }
 
 /** The approvals of executions: requested, awaited and withdrawn by the gateway, decided elsewhere by people. */

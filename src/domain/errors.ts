@@ -2,11 +2,9 @@
 
 import { defined } from "./defined.ts";
 
-/** Who caused an error. It decides who may read the message and whether a retry makes sense. */
-export type Fault = "caller" | "program" | "limit" | "policy" | "upstream" | "internal";
-
 interface ErrorKind {
-  readonly fault: Fault;
+  /** Who caused the error. It decides who may read the message and whether a retry makes sense. */
+  readonly fault: "caller" | "program" | "limit" | "policy" | "upstream" | "internal";
   readonly http: number;
   readonly retry: boolean;
   /** What callers read instead of the message, which goes to the log only. */
@@ -77,25 +75,21 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The only error shape that crosses a boundary: to the guest, the model, the browser or a log line. */
-export interface PublicError {
+export interface PublicError extends Pick<ErrorDetails, "hint" | "line" | "column" | "frame"> {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retry: boolean;
-  /** The remedy, in one sentence. */
-  readonly hint?: string;
-  /** The position in the author's source, 1-based. */
-  readonly line?: number;
-  readonly column?: number;
-  readonly frame?: string;
   /** Present if the fault is internal; the log has the details under this id. */
   readonly incident?: string;
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** True if the request cannot have reached the upstream, so it had no effect. */
   readonly unsent?: boolean;
   readonly cause?: unknown;
+  /** The remedy, in one sentence. */
   readonly hint?: string;
+  /** The position in the author's source, 1-based. */
   readonly line?: number;
   readonly column?: number;
   readonly frame?: string;

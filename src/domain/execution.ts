@@ -4,16 +4,12 @@ import type { Approval } from "./approval.ts";
 import type { PublicError } from "./errors.ts";
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, ResultId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
-import type { LabelSource } from "./label.ts";
 import type { Decision } from "./policy.ts";
 import type { Finding } from "./program.ts";
-import type { Effect } from "./tool.ts";
+import type { Effect, LabelSource } from "./tool.ts";
 
 /** What runs programs; `docs/reference/engines.md` compares them. */
 export type EngineName = "isolate" | "quickjs" | "workerd";
-
-/** How a program is separated from the machine; `docs/reference/isolation.md` defines the levels. */
-export type IsolationLevel = "strict" | "confined" | "process";
 
 export interface IsolationLayer {
   readonly name: "namespaces" | "seccomp" | "rlimits";
@@ -53,50 +49,35 @@ export interface Attachment {
   readonly base64: string;
 }
 
-export type CallOutcome = "ok" | "error" | "denied" | "pending" | "unknown";
-
 export interface CallRecord {
   readonly seq: number;
   readonly tool: string;
   readonly effect: Effect;
   readonly decision: Decision["kind"];
-  readonly outcome: CallOutcome;
+  readonly outcome: "ok" | "error" | "denied" | "pending" | "unknown";
   readonly ms: number;
   /** Present if a dry run answered the call from its schema. */
   readonly dryRun?: true;
 }
 
-export interface SkippedCall {
-  readonly seq: number;
-  readonly tool: ToolAddress;
-  readonly effect: Effect;
-  /** `ask` if it would have needed approval. */
-  readonly decision: Exclude<Decision["kind"], "deny">;
-  /** Without secrets, long strings shortened; absent if too large to show. */
-  readonly args?: Json;
-}
-
+/** The calls that a dry run did not make: those that may change something, and reads that would have needed approval. */
 export interface DryRun {
-  /** Calls that may change something, and reads that would have needed approval. */
-  readonly writes: readonly SkippedCall[];
+  readonly writes: readonly {
+    readonly seq: number;
+    readonly tool: ToolAddress;
+    readonly effect: Effect;
+    /** `ask` if it would have needed approval. */
+    readonly decision: Exclude<Decision["kind"], "deny">;
+    /** Without secrets, long strings shortened; absent if too large to show. */
+    readonly args?: Json;
+  }[];
 }
-
-export type LogLevel = "log" | "info" | "warn" | "error" | "debug";
 
 export interface LogLine {
-  readonly level: LogLevel;
+  readonly level: "log" | "info" | "warn" | "error" | "debug";
   readonly text: string;
   /** Since the start of the program. */
   readonly atMs: number;
-}
-
-export interface ExecutionStats {
-  readonly queueMs: number;
-  readonly wallMs: number;
-  readonly cpuMs: number;
-  readonly peakMemoryBytes: number;
-  readonly calls: number;
-  readonly outputBytes: number;
 }
 
 /** What a client can observe while an execution runs. Nothing depends on a listener. */
@@ -116,29 +97,10 @@ export interface CallProgress {
   readonly message?: string;
 }
 
-/** One call that waits for approval, as the client that made it may see it. */
-export interface ApprovalNotice {
-  readonly approval: ApprovalId;
-  readonly seq: number;
-  readonly tool: ToolAddress;
-  readonly reason: string;
-  readonly expiresAt: Instant;
-}
-
-/** A result that was too large to return, and how to read it. */
-export interface Truncation {
-  readonly handle: ResultId;
-  readonly bytes: number;
-  /** A TypeScript-like outline. */
-  readonly shape: string;
-}
-
-export type ExecutionStateName = "completed" | "failed" | "paused" | "cancelled";
-
 /** The object of `run --json`, of `structuredContent` and of the library. Fields without a value are absent. */
 export interface ExecutionResult {
   readonly execution: ExecutionId;
-  readonly state: ExecutionStateName;
+  readonly state: "completed" | "failed" | "paused" | "cancelled";
   readonly value?: Json;
   readonly logs: readonly LogLine[];
   readonly calls: readonly CallRecord[];
@@ -146,20 +108,26 @@ export interface ExecutionResult {
   readonly findings: readonly Finding[];
   readonly approvals?: readonly ApprovalId[];
   /** The calls that these approvals are about, in the same order. */
-  readonly questions?: readonly ApprovalNotice[];
-  readonly truncated?: Truncation;
+  readonly questions?: readonly (Pick<Approval, "seq" | "tool" | "reason" | "expiresAt"> & {
+    readonly approval: ApprovalId;
+  })[];
+  /** Of a value that was too large to return; `shape` is its outline. */
+  readonly truncated?: { readonly handle: ResultId; readonly bytes: number; readonly shape: string };
   /** Present for a dry run, even if it skipped no call. */
   readonly dryRun?: DryRun;
   /** What the session has read up to the end of this execution, and by which calls; absent if nothing. */
   readonly labels?: readonly LabelSource[];
-  readonly stats: ExecutionStats;
+  readonly stats: Readonly<
+    Record<"queueMs" | "wallMs" | "cpuMs" | "peakMemoryBytes" | "calls" | "outputBytes", number>
+  >;
   readonly engine: EngineName;
-  readonly isolation: IsolationLevel;
+  /** How the program was separated from the machine; `docs/reference/isolation.md` defines the levels. */
+  readonly isolation: "strict" | "confined" | "process";
 }
 
 /** The current view of an execution: its result, or what is known so far while it runs. */
 export interface ExecutionView extends Omit<ExecutionResult, "state"> {
-  readonly state: ExecutionStateName | "running";
+  readonly state: ExecutionResult["state"] | "running";
 }
 
 /** Which part of a kept result to read. Offsets count array items, object entries, characters of a string, or matches of `grep`. */

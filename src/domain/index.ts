@@ -22,7 +22,6 @@ export type {
   ResultQuery,
   ToolCall,
 } from "./execution.ts";
-export type { ExportSettings } from "./export-settings.ts";
 export {
   parseApprovalId,
   parseConnectorId,
@@ -47,7 +46,6 @@ export type {
 } from "./ids.ts";
 export { canonicalJson, depthOf, isJsonObject, mapTexts, parseJson } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
-export type { Label, LabelRule, LabelSource, Labeler } from "./label.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, toPlace } from "./network.ts";
@@ -62,6 +60,10 @@ export type {
   CatalogSnapshot,
   Effect,
   HeldChange,
+  Label,
+  LabelRule,
+  LabelSource,
+  Labeler,
   Namespace,
   Tool,
   ToolGuide,
@@ -69,4 +71,11 @@ export type {
 } from "./tool.ts";
 export { parseTraceContext } from "./trace.ts";
 export type { TraceContext } from "./trace.ts";
-export type { ApiSettings, SecretTemplate, ServerSettings, UpstreamSettings, UpstreamStatus } from "./upstream.ts";
+export type {
+  ApiSettings,
+  ExportSettings,
+  SecretTemplate,
+  ServerSettings,
+  UpstreamSettings,
+  UpstreamStatus,
+} from "./upstream.ts";

@@ -1,8 +1,7 @@
 /** Principals, decisions about their calls, the rules that make them, and quotas. */
 
 import type { PrincipalId, RuleId } from "./ids.ts";
-import type { LabelSource } from "./label.ts";
-import type { Effect } from "./tool.ts";
+import type { Effect, LabelSource } from "./tool.ts";
 
 /** Made by a surface from a verified credential; never built from request data. */
 export interface Principal {
@@ -20,8 +19,6 @@ export type Decision =
 
 /** The calls whose labels led to a decision; present if the data-flow guard made it. */
 type DecisionFlow = readonly LabelSource[];
-
-export type PolicyProfile = "balanced" | "strict" | "open";
 
 /** One step of a path: a key of an object, an index of an array, or every entry of either. */
 type PathStep =
@@ -93,7 +90,7 @@ export interface PolicyRule {
 }
 
 export interface PolicySettings {
-  readonly profile: PolicyProfile;
+  readonly profile: "balanced" | "strict" | "open";
   readonly rules: readonly PolicyRule[];
   /** The members of groups, in addition to groups that a credential names. */
   readonly groups: ReadonlyMap<string, readonly PrincipalId[]>;
@@ -108,25 +105,20 @@ export interface RuleFile {
   read(): Promise<readonly PolicyRule[] | undefined>;
 }
 
-/** For one principal, or for all together. 0 means no quota. */
-export interface UsageQuotas {
-  readonly executionsPerMinute: number;
-  readonly executionMsPerHour: number;
-  readonly concurrentExecutions: number;
-  /** In the unit of the prices. */
-  readonly costPerDay: number;
-}
-
-export interface RateQuota {
-  readonly tools: readonly string[];
-  readonly calls: number;
-  readonly windowMs: number;
-  readonly per: "principal" | "total";
-}
+/** For one principal, or for all together. 0 means no quota. Costs are in the unit of the prices. */
+type UsageQuotas = Readonly<
+  Record<"executionsPerMinute" | "executionMsPerHour" | "concurrentExecutions" | "costPerDay", number>
+>;
 
 export interface QuotaSettings extends UsageQuotas {
   readonly total: UsageQuotas;
-  readonly rates: readonly RateQuota[];
+  /** How often tools may be called, by each principal or by all together. */
+  readonly rates: readonly {
+    readonly tools: readonly string[];
+    readonly calls: number;
+    readonly windowMs: number;
+    readonly per: "principal" | "total";
+  }[];
   /** The price of one call, by tool pattern; the narrowest pattern wins. */
   readonly prices: ReadonlyMap<string, number>;
 }

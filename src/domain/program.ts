@@ -4,12 +4,10 @@ import type { Digest, ToolAddress } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Effect } from "./tool.ts";
 
-export type Severity = "error" | "warn" | "info";
-
 /** A finding of analysis, at a line and column of the author's source (1-based). */
 export interface Finding {
   readonly rule: string;
-  readonly severity: Severity;
+  readonly severity: "error" | "warn" | "info";
   readonly message: string;
   readonly line: number;
   readonly column: number;
@@ -49,13 +47,6 @@ export interface CallPlan {
   readonly calls: readonly PlannedCall[];
 }
 
-/** Text that was inserted into the source, so that a position can be mapped back to the author's source. */
-export interface ProgramInsertion {
-  /** The position in the code that runs. */
-  readonly offset: number;
-  readonly length: number;
-}
-
 /** A parsed and checked source. The sandbox runs nothing else. */
 export interface Program {
   /** The digest of `javascript`: the analyzed code is the code that runs. */
@@ -65,7 +56,8 @@ export interface Program {
   readonly checkable: string;
   /** The body of a strict async function: the source without types that returns the last value. */
   readonly javascript: string;
-  readonly insertions: readonly ProgramInsertion[];
+  /** Text that the author did not write, by its position in the code that runs: it maps positions back to the source. */
+  readonly insertions: readonly { readonly offset: number; readonly length: number }[];
   readonly calls: readonly ProgramCall[];
   /** Globals that the program uses and that do not exist; absent if there are none. */
   readonly unknownNames?: readonly string[];

@@ -3,20 +3,16 @@
 import type { SecretName } from "./ids.ts";
 import type { HostPattern } from "./network.ts";
 
-export type GrantPlace = "header" | "body";
-
-export interface SecretHost {
-  /** As the operator wrote it, for declarations. */
-  readonly written: string;
-  readonly pattern: HostPattern;
-  /** True if written with `http://`: the secret is sent unencrypted, and not over https. */
-  readonly isPlain: boolean;
-}
-
 /** Lets programs use one secret without reading it. */
 export interface SecretGrant {
-  readonly hosts: readonly SecretHost[];
-  readonly places: readonly GrantPlace[];
+  readonly hosts: readonly {
+    /** As the operator wrote it, for declarations. */
+    readonly written: string;
+    readonly pattern: HostPattern;
+    /** True if written with `http://`: the secret is sent unencrypted, and not over https. */
+    readonly isPlain: boolean;
+  }[];
+  readonly places: readonly ("header" | "body")[];
   /** The principals whose programs may use it, by name; empty for all. */
   readonly principals: readonly string[];
 }

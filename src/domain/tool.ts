@@ -1,13 +1,43 @@
-/** Tools, withheld tools, and the frozen snapshot of them that an execution uses. */
+/** Tools and their labels, withheld tools, and the frozen snapshot of them that an execution uses. */
 
-import type { ConnectorId, Digest, Instant, ToolAddress } from "./ids.ts";
+import type { ConnectorId, Digest, ExecutionId, Instant, ToolAddress } from "./ids.ts";
 import type { JsonSchema } from "./json.ts";
-import type { Label } from "./label.ts";
 
 export type Effect = "read" | "write" | "destroy" | "unknown";
 
-/** Where an effect comes from if the upstream does not declare it: guessed from the tool's name, or set by the operator. */
-export type EffectSource = "guess" | "operator";
+/**
+ * `private`: the tool returns sensitive data. `untrusted`: the tool returns data written by third parties.
+ * `external`: the arguments leave the organization.
+ */
+export type Label = "private" | "untrusted" | "external";
+
+/** A label of a session, and the call that added it. */
+export interface LabelSource {
+  readonly label: Exclude<Label, "external">;
+  readonly tool: ToolAddress;
+  readonly execution: ExecutionId;
+  readonly seq: number;
+}
+
+/** Changes the labels of matching tools. Applied last. */
+export interface LabelRule {
+  /** Tool patterns: `*`, `github.*` or `github.createIssue`. */
+  readonly tools: readonly string[];
+  readonly add: readonly Label[];
+  readonly remove: readonly Label[];
+}
+
+/** Called once for each tool of a snapshot. */
+export type Labeler = (tool: {
+  readonly connector: ConnectorId;
+  readonly address: ToolAddress;
+  readonly remoteName: string;
+  /** True only if the server declares `openWorldHint: true`. */
+  readonly openWorld: boolean;
+  /** True if the connector made the tool from the server's resources or prompts. */
+  readonly synthetic: boolean;
+  readonly effect: Effect;
+}) => readonly Label[];
 
 export interface Tool {
   readonly address: ToolAddress;
@@ -23,8 +53,8 @@ export interface Tool {
   readonly effect: Effect;
   /** True if the server declares that repeating a call with the same arguments has no further effect. */
   readonly idempotent?: boolean;
-  /** Absent if the upstream declares the effect. */
-  readonly effectSource?: EffectSource;
+  /** Guessed from the tool's name, or set by the operator; absent if the upstream declares the effect. */
+  readonly effectSource?: "guess" | "operator";
   /** Where its data comes from and goes; absent if unknown. */
   readonly labels?: readonly Label[];
   /** Digest of everything the model reads about this tool. */

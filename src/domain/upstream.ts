@@ -1,18 +1,14 @@
-/** Upstreams: their state as people and models read it, and how the operator declared them. */
+/** Upstreams: their state as people and models read it, and how the operator declared them and exports. */
 
 import type { ConnectorId, Instant, SecretName } from "./ids.ts";
 import type { HostPort, UpstreamNetwork } from "./network.ts";
 import type { PinMode } from "./tool.ts";
 
-/** `failed` is retried automatically, `suspended` crashed too often and waits for an operator. */
-export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "needs-login" | "suspended" | "closed";
-
-export type UpstreamTransport = "stdio" | "http" | "sse" | "openapi" | "adapter";
-
 export interface UpstreamStatus {
   readonly name: ConnectorId;
-  readonly state: UpstreamState;
-  readonly transport: UpstreamTransport;
+  /** `failed` is retried automatically, `suspended` crashed too often and waits for an operator. */
+  readonly state: "idle" | "connecting" | "ready" | "failed" | "needs-login" | "suspended" | "closed";
+  readonly transport: "stdio" | "http" | "sse" | "openapi" | "adapter";
   /** The MCP revision negotiated at the last connect, such as `2025-11-25` or `2026-07-28`. */
   readonly era?: string;
   readonly tools: number;
@@ -40,16 +36,18 @@ export interface UpstreamSettings {
 }
 
 /** How to reach one MCP server. Paths are absolute and environment variables are expanded; secrets are not. */
-export type ServerSettings =
+export type ServerSettings = {
+  /** Time limit from the start of the process or connection to its answer to the handshake. */
+  readonly startMs: number;
+  /** `eager` connects when the gateway opens, `lazy` at the first request for tools or the first program. */
+  readonly start: "eager" | "lazy";
+} & (
   | {
       readonly transport: "stdio";
       readonly command: string;
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, SecretTemplate>>;
       readonly cwd: string;
-      /** Time limit from the start of the process to its answer to the handshake. */
-      readonly startMs: number;
-      readonly start: "eager" | "lazy";
     }
   | {
       readonly transport: "http" | "sse";
@@ -57,10 +55,8 @@ export type ServerSettings =
       readonly headers: Readonly<Record<string, SecretTemplate>>;
       readonly oauth: OauthSettings;
       readonly network: UpstreamNetwork;
-      readonly startMs: number;
-      /** `eager` connects when the gateway opens, `lazy` at the first request for tools or the first program. */
-      readonly start: "eager" | "lazy";
-    };
+    }
+);
 
 export interface OauthSettings {
   readonly clientId?: string;
@@ -95,3 +91,13 @@ export interface AdapterSource {
   readonly pin: PinMode | undefined;
   readonly network: UpstreamNetwork;
 }
+
+/** Where the ledger is sent. */
+export type ExportSettings = {
+  /** Permanent name of the destination, such as `file:/var/log/ledger.jsonl`. The export's progress is stored under it. */
+  readonly id: string;
+} & (
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "syslog"; readonly transport: "tcp" | "udp"; readonly host: string; readonly port: number }
+  | { readonly kind: "otlp"; readonly url: string; readonly headers: Readonly<Record<string, SecretTemplate>> }
+);

@@ -40,16 +40,12 @@ const PLAIN = /^[\t\n -~]*$/;
 
 /** Idempotent as long as nothing is cut. Lone surrogates become U+FFFD. */
 export function cleanText(text: string, options: CleanOptions): string {
-  const { maxBytes, paths = false, addresses = false, hide = asItIs } = options;
+  const { maxBytes, paths = false, addresses = false, hide = (same) => same } = options;
   const known = hide(text);
   const cleaned = PLAIN.test(known) ? known : toVisible(known);
   const visible = cleaned === known ? known : hide(cleaned);
   const placeless = addresses ? redactAddresses(visible) : visible;
   return cut(paths ? redactPaths(placeless) : placeless, maxBytes);
-}
-
-function asItIs(text: string): string {
-  return text;
 }
 
 /** Well-formed first: removing a character between two halves of a pair would join them to a new character. */
@@ -61,6 +57,15 @@ function toVisible(text: string): string {
 function cut(text: string, maxBytes: number): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
-  const { read, written } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(0, maxBytes)));
-  return `${text.slice(0, read)}… [cut: ${bytes - written} bytes more]`;
+  const kept = capText(text, maxBytes);
+  return `${kept}… [cut: ${bytes - Buffer.byteLength(kept)} bytes more]`;
+}
+
+const encoder = new TextEncoder();
+
+/** The beginning of `text` that fits into `maxBytes` of UTF-8. Never splits a character. */
+export function capText(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  const { read } = encoder.encodeInto(text, new Uint8Array(Math.max(0, maxBytes)));
+  return read === text.length ? text : text.slice(0, read);
 }

@@ -1,7 +1,6 @@
 /** Small mechanics of text: cleaning, shortening, comparing, digests. A function enters with its third user. */
 
-export { capText } from "./cap-text.ts";
-export { cleanText } from "./clean-text.ts";
+export { capText, cleanText } from "./clean-text.ts";
 export type { CleanOptions } from "./clean-text.ts";
 export { countEdits } from "./count-edits.ts";
 export { digestOf } from "./digest-of.ts";

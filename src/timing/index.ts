@@ -1,8 +1,7 @@
 /** Small mechanics of time: polling, races, backoff, caches. A function enters with its third user. */
 
-export { backoffMs } from "./backoff.ts";
-export type { BackoffRange } from "./backoff.ts";
-export { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./durations.ts";
+export { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, backoffMs } from "./durations.ts";
+export type { BackoffRange } from "./durations.ts";
 export { pollEvery } from "./poll-every.ts";
 export { createRecent } from "./recent.ts";
 export type { Recent } from "./recent.ts";

@@ -1,7 +1,6 @@
 /** Parses a query into words without stop words, each with synonyms and corrections of typos. */
 
-import { splitWords } from "./split-terms.ts";
-import { stem } from "./stem.ts";
+import { splitWords, stem } from "./split-terms.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 

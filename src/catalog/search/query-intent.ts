@@ -1,8 +1,7 @@
 /** The intent of a query, from its first known verb: read, write or destroy. */
 
 import type { Effect } from "../../domain/index.ts";
-import { splitWords } from "./split-terms.ts";
-import { stem } from "./stem.ts";
+import { splitWords, stem } from "./split-terms.ts";
 
 type Intent = Exclude<Effect, "unknown">;
 

@@ -1,7 +1,7 @@
 /** Searches the tools of a snapshot: ranked, tolerant of typos, plurals and synonyms. An empty query lists all tools. */
 
 import { GloveboxError, defined } from "../../domain/index.ts";
-import type { CatalogSnapshot, Effect, Json, Label, Tool, ToolAddress } from "../../domain/index.ts";
+import type { CatalogSnapshot, Effect, Json, Tool, ToolAddress } from "../../domain/index.ts";
 import { digestOf } from "../../text/index.ts";
 import { createRecent } from "../../timing/index.ts";
 import { findNearestName } from "./find-nearest.ts";
@@ -19,13 +19,8 @@ export interface SearchRequest {
 }
 
 /** One result: enough to choose a tool, not enough to call it. */
-export interface FoundTool {
+export interface FoundTool extends Pick<Tool, "summary" | "effect" | "effectSource" | "labels"> {
   readonly name: ToolAddress;
-  readonly summary: string;
-  readonly effect: Effect;
-  /** Present if the effect is guessed from the name or set by the operator. */
-  readonly effectSource?: NonNullable<Tool["effectSource"]>;
-  readonly labels?: readonly Label[];
   readonly server: string;
   /** The server's name for the tool, shortened and without invisible characters: for people, not for calls. */
   readonly upstreamName: string;

@@ -1,6 +1,4 @@
-/** Splits text into words for the index and for queries, in the same way for names of every style. */
-
-import { stem } from "./stem.ts";
+/** Splits text into words and reduces them to stems: `deletes`, `deleted`, `deleting` and `deletion` are equal. */
 
 /** `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`; `PRs` → `pr`. Works for letters of every script. */
 export function splitWords(text: string): readonly string[] {
@@ -33,4 +31,71 @@ function splitUnicode(text: string): readonly string[] {
 
 export function splitTerms(text: string): readonly string[] {
   return splitWords(text).map(stem);
+}
+
+const VOWEL = /[aeiouy]/;
+/** `run-n-ing`, `stop-p-ed`. */
+const DOUBLED = /([bdfgmnprt])\1$/;
+
+interface Suffix {
+  readonly pattern: RegExp;
+  readonly put: string;
+  /** The minimum length of the rest, so that `string` is not a form of `str`. */
+  readonly rest: number;
+}
+
+/** The first match is applied. Longer suffixes come before their parts. */
+const SUFFIXES: readonly Suffix[] = [
+  { pattern: /ifications?$/, put: "ify", rest: 3 },
+  { pattern: /(?:ation|ition|ator)s?$/, put: "", rest: 4 },
+  { pattern: /(?:ate|ated|ating)$/, put: "", rest: 5 },
+  { pattern: /(?<=[st])ions?$/, put: "", rest: 4 },
+  { pattern: /ments?$/, put: "", rest: 5 },
+  { pattern: /(?:iness|ness)$/, put: "", rest: 4 },
+  { pattern: /ally$|ly$/, put: "", rest: 4 },
+  { pattern: /ings?$/, put: "", rest: 3 },
+  { pattern: /ied$/, put: "y", rest: 2 },
+  { pattern: /ed$/, put: "", rest: 3 },
+  { pattern: /ers?$|ors?$/, put: "", rest: 5 },
+];
+
+const stems = new Map<string, string>();
+/** Words come from servers and clients, so the cache is bounded. */
+const KEPT_STEMS = 20_000;
+const MAX_LENGTH = 40;
+
+/** A linguistically wrong stem does no harm as long as different words keep different stems. */
+export function stem(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const found = toStem(word);
+  if (stems.size >= KEPT_STEMS) stems.clear();
+  stems.set(word, found);
+  return found;
+}
+
+function toStem(word: string): string {
+  if (word.length < 4 || word.length > MAX_LENGTH || !/^[a-z]+$/.test(word)) return word;
+  const single = toSingular(word);
+  const ending = SUFFIXES.find(({ pattern, rest }) => isForm(single, pattern, rest));
+  if (!ending) return dropE(single);
+  return dropE(single.replace(ending.pattern, ending.put).replace(DOUBLED, "$1"));
+}
+
+function isForm(word: string, pattern: RegExp, rest: number): boolean {
+  const at = word.search(pattern);
+  return at >= rest && VOWEL.test(word.slice(0, at));
+}
+
+function toSingular(word: string): string {
+  if (/(ss|us|is)$/.test(word)) return word;
+  if (/[^aeiou]ies$/.test(word)) return word.length > 4 ? `${word.slice(0, -3)}y` : word.slice(0, -1);
+  if (/(ss|sh|ch|x|z)es$/.test(word)) return word.slice(0, -2);
+  return word.endsWith("s") ? word.slice(0, -1) : word;
+}
+
+/** `delete` and `delet-ion`, `create` and `creat-or`; also the `y` of `history` and `histor-ies`. */
+function dropE(word: string): string {
+  if (word.length > 3 && word.endsWith("e")) return word.slice(0, -1);
+  return word.length > 3 && /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}i` : word;
 }

@@ -7,19 +7,14 @@ const MAX_SIMILAR = 3;
 const MIN_BEGINNING = 3;
 const MAX_LONGER = 8;
 
-export interface Vocabulary {
-  has(term: string): boolean;
-  /** Returns the nearest words with few letters changed, removed, added or swapped: at most three. */
-  findSimilar(word: string): readonly string[];
-  /** Returns words with this prefix, at most eight. */
-  findLonger(beginning: string): readonly string[];
-}
+export type Vocabulary = ReturnType<typeof createVocabulary>;
 
-export function createVocabulary(words: Iterable<string>): Vocabulary {
+export function createVocabulary(words: Iterable<string>) {
   const sorted = [...words].toSorted();
   const known = new Set(sorted);
   const byLength = Map.groupBy(sorted, (term) => term.length);
 
+  /** Returns the nearest words with few letters changed, removed, added or swapped. */
   function findSimilar(word: string): readonly string[] {
     if (word.length < MIN_LENGTH || word.length > MAX_LENGTH) return [];
     const most = word.length >= LONG_LENGTH ? 2 : 1;
@@ -40,7 +35,7 @@ export function createVocabulary(words: Iterable<string>): Vocabulary {
     return from < 0 ? [] : sorted.slice(from, from + MAX_LONGER).filter((term) => term.startsWith(beginning));
   }
 
-  return { has: (term) => known.has(term), findSimilar, findLonger };
+  return { has: (term: string) => known.has(term), findSimilar, findLonger };
 }
 
 /** Optimal string alignment distance (counts a swap as one edit); stops as soon as a whole row is above `most`. */

@@ -29,7 +29,6 @@ export interface Shapes extends AsyncDisposable {
   observe(tool: Tool, value: Json): void;
   /** Resolves when all observed results are learned and, if possible, stored. */
   settle(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** A change of an established shape by a new result. */
@@ -127,7 +126,6 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
       setImmediate(learnNext);
     },
     settle,
-    close: settle,
     [Symbol.asyncDispose]: settle,
   };
 }

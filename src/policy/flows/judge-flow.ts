@@ -5,17 +5,6 @@ import type { CallPlan, CatalogSnapshot, Decision, LabelSource, Tool, ToolCall }
 
 import { createRuleId } from "../decision.ts";
 
-/** For each label, the first call that returned such data. */
-export type ReadLabels = ReadonlyMap<LabelSource["label"], LabelSource>;
-
-export interface FlowInput {
-  readonly tool: Tool;
-  /** What had been delivered to the program when it made the call. */
-  readonly taken: ReadLabels;
-  /** The decision about a call that completes the flow. */
-  readonly mode: Decision["kind"];
-}
-
 const FLOW_RULE = createRuleId("flow:private+untrusted>external");
 
 /** Returns true for the rule of the data-flow guard, which no policy rule can loosen. */
@@ -24,7 +13,17 @@ export function isFlowRule(rule: string): boolean {
 }
 
 /** Returns `undefined` if the guard does not apply. Ignores arguments: any of them may contain what was read. */
-export function judgeFlow({ tool, taken, mode }: FlowInput): Decision | undefined {
+export function judgeFlow({
+  tool,
+  taken,
+  mode,
+}: {
+  readonly tool: Tool;
+  /** What had been delivered to the program when it made the call: for each label, its first source. */
+  readonly taken: ReadonlyMap<LabelSource["label"], LabelSource>;
+  /** The decision about a call that completes the flow. */
+  readonly mode: Decision["kind"];
+}): Decision | undefined {
   const secret = taken.get("private");
   const untrusted = taken.get("untrusted");
   if (!secret || !untrusted || !tool.labels?.includes("external")) return undefined;

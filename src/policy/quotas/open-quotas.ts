@@ -6,9 +6,9 @@
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { claimCall, claimExecution } from "./claim-quotas.ts";
+import { SECOND_MS } from "../../timing/index.ts";
+import { COST_UNITS, claimCall, claimExecution } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
-import { describeFullQuota } from "./describe-full.ts";
 
 export type QuotaRequest =
   | ExecutionClaim
@@ -117,13 +117,45 @@ function sumHeld(held: ReadonlyMap<ExecutionId, TakenWindows>, { claim, freeAt }
   return own.reduce((sum, { amount }) => sum + amount, 0);
 }
 
+const UNITS: Readonly<Record<Exclude<NamedClaim["unit"], "calls">, string>> = {
+  executions: "executions in a minute",
+  ms: "ms of execution time in an hour",
+  places: "parallel executions",
+  cost: "cost in a day",
+};
+
+/** The error about an exhausted quota: which one, how much is left or `reserved` by programs, and when it resets. */
 function refuse(
-  named: readonly NamedClaim[],
-  full: FullQuota & { readonly reserved: number },
+  all: readonly NamedClaim[],
+  { claim: { key }, used, reserved, freeAt }: FullQuota & { readonly reserved: number },
   now: Instant,
 ): GloveboxError {
-  const claimed = named.find(({ claim }) => claim.key === full.claim.key);
-  if (!claimed) throw new TypeError("The store refused an unknown quota claim");
-  const { message, hint } = describeFullQuota(claimed, { ...full, now });
-  return new GloveboxError("LIMIT_QUOTA", message, { hint });
+  const named = all.find(({ claim }) => claim.key === key);
+  if (!named) throw new TypeError("The store refused an unknown quota claim");
+  const { claim, setting, principal } = named;
+  const show = (amount: number): string => String(named.unit === "cost" ? amount / COST_UNITS : amount);
+  const seconds = Math.max(1, Math.ceil((freeAt - now) / SECOND_MS));
+  const windowMs = claim.kind === "window" ? claim.windowMs : 0;
+  const unit = named.unit === "calls" ? `calls in ${windowMs / SECOND_MS} s` : UNITS[named.unit];
+  const limit = `${show(claim.limit)} ${unit} by ${principal ?? "all principals together"}`;
+  if (reserved > 0) {
+    const held = `${used - reserved} are used and ${reserved} are reserved by running programs`;
+    const back = `unused time is released when they end, and all of it in ${seconds} s`;
+    const message = `The quota ${setting} has too little left: of ${limit}, ${held}; ${back} (${toTime(freeAt)})`;
+    const hint = `Retry when a running program has ended, or ask the operator to raise ${setting}`;
+    return new GloveboxError("LIMIT_QUOTA", message, { hint });
+  }
+  const left = show(Math.max(0, claim.limit - used));
+  const reset = claim.kind === "place" ? "a slot is free when one ends" : `it resets in ${seconds} s`;
+  const price = named.unit === "cost" && claim.kind === "window" ? `, and this call costs ${show(claim.amount)}` : "";
+  const state = `${show(used)} of ${limit}, ${left} left${price}; ${reset} (${toTime(freeAt)})`;
+  return new GloveboxError("LIMIT_QUOTA", `The quota ${setting} is used up: ${state}`, {
+    hint: `Wait and retry, or ask the operator to raise ${setting}`,
+  });
+}
+
+/** A wrong clock can give a time outside of the range of dates. */
+function toTime(at: Instant): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? "at an unknown time" : `at the latest ${date.toISOString()}`;
 }
