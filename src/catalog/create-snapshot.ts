@@ -16,7 +16,6 @@ import type { WithheldDefinition } from "./pins/admit-tools.ts";
 import { nameTools } from "./name-tools.ts";
 import type { ToolListing } from "./parse-listing.ts";
 
-/** The tools of one upstream, and its global in programs. */
 export interface Contribution {
   readonly connector: ConnectorId;
   readonly namespace: string;

@@ -14,15 +14,7 @@ export interface ListingTimeouts {
   readonly refreshMs: number;
 }
 
-export interface UpstreamListing {
-  readonly connector: Connector;
-  /** The last successful listing. A crashed server keeps it, because the next call reconnects. */
-  listing(): ToolListing | undefined;
-  /** Increases with every new listing. */
-  version(): number;
-  /** Lists again if needed. Resolves when a snapshot need not wait any longer; never rejects. */
-  refresh(): Promise<void> | undefined;
-}
+export type UpstreamListing = ReturnType<typeof followConnector>;
 
 interface ListingOptions {
   readonly clean: CleanText;
@@ -33,10 +25,7 @@ interface ListingOptions {
   readonly onListed?: () => void;
 }
 
-export function followConnector(
-  connector: Connector,
-  { clean, timeouts, signal, onListed }: ListingOptions,
-): UpstreamListing {
+export function followConnector(connector: Connector, { clean, timeouts, signal, onListed }: ListingOptions) {
   let listing: ToolListing | undefined;
   let version = 0;
   let isStale = true;
@@ -79,8 +68,11 @@ export function followConnector(
 
   return {
     connector,
+    /** The last successful listing. A crashed server keeps it, because the next call reconnects. */
     listing: () => listing,
+    /** Increases with every new listing. */
     version: () => version,
+    /** Lists again if needed. Resolves when a snapshot need not wait any longer; never rejects. */
     refresh: () => {
       const isDue = isStale || hasFailed || connectionOf(connector) !== seenConnection;
       if (!asking && isDue) begin();

@@ -102,11 +102,11 @@ function createAdmissions(followed: readonly UpstreamListing[], powers: PinPower
 
   async function refreshOne(one: UpstreamListing): Promise<boolean> {
     const { id } = one.connector;
-    const [seen, current, listed] = [admissions.get(id), one.version(), one.listing()];
-    if (!listed || (seen?.version === current && seen.admission.withheld.length === 0)) return true;
+    const [before, current, listed] = [admissions.get(id), one.version(), one.listing()];
+    if (!listed || (before?.version === current && before.admission.withheld.length === 0)) return true;
     const admission = await admit(id, listed);
     admissions.set(id, { version: current, admission });
-    return seen?.version === current && toSignature(seen.admission) === toSignature(admission);
+    return before?.version === current && toSignature(before.admission) === toSignature(admission);
   }
 
   return {

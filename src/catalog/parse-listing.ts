@@ -20,7 +20,6 @@ const MAX_NAME_LENGTH = 16 * 1024;
 
 const HINTS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
 
-/** A definition that passed the checks, before it has an address. */
 export interface ListedTool extends Omit<Tool, "address" | "origin" | "learned" | "labels"> {
   readonly remoteName: string;
   /** True only if the server declares it. */
@@ -38,13 +37,7 @@ export interface ToolListing {
   readonly leftOut: number;
 }
 
-interface Schemas {
-  readonly input: JsonSchema;
-  readonly output: JsonSchema | null;
-  /** Where arguments go, for upstreams whose schemas do not specify it. */
-  readonly request: JsonObject | null;
-  readonly bytes: number;
-}
+type Schemas = NonNullable<ReturnType<typeof parseSchemas>>;
 
 /** Accepts anything that a connector returned and never throws. Of two tools with one name the first is kept. */
 export function parseListing(raw: unknown, clean: CleanText): ToolListing {
@@ -111,8 +104,8 @@ function parseAnnotations(raw: unknown): RemoteTool["annotations"] {
   return Object.fromEntries(HINTS.filter((hint) => typeof raw[hint] === "boolean").map((hint) => [hint, raw[hint]]));
 }
 
-/** Returns `undefined` if a schema is over a bound. */
-function parseSchemas(definition: JsonObject): Schemas | undefined {
+/** Returns `undefined` if a schema is over a bound. `request` states where arguments go, if the schemas do not. */
+function parseSchemas(definition: JsonObject) {
   const input = copyJson(definition["input"] ?? null);
   const output = copyJson(definition["output"] ?? null);
   const request = copyJson(definition["request"] ?? null);

@@ -7,7 +7,6 @@ import type { Catalog } from "./open-catalog.ts";
 
 /** Removes its listeners from the connectors when disposed. */
 export interface ToolsWatch extends AsyncDisposable {
-  /** Returns a function that removes the listener. */
   onToolsChanged(listener: () => void): () => void;
 }
 
@@ -25,7 +24,7 @@ export function watchTools(
   approvals: ApprovalSignal,
 ): ToolsWatch {
   const listeners = new Set<() => void>();
-  let seen: Digest | undefined;
+  let lastDigest: Digest | undefined;
   let checking: Promise<void> | undefined;
   let isDue = false;
 
@@ -33,8 +32,8 @@ export function watchTools(
     for (isDue = true; isDue;) {
       isDue = false;
       const { digest } = await catalog.takeSnapshot();
-      const before = seen ?? catalog.firstDigest();
-      seen = digest;
+      const before = lastDigest ?? catalog.firstDigest();
+      lastDigest = digest;
       if (before !== digest) for (const listener of listeners) listener();
     }
   };

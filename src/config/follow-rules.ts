@@ -16,18 +16,18 @@ const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
 
 /** `path` is absolute; `taken` are the ids of the configuration's rules, which the file cannot use. */
 export function followRules(path: string, taken: ReadonlySet<string>): RuleFile {
-  let seen: string | undefined;
+  let lastRead: string | undefined;
   return {
     path,
     async read() {
       const text = await readTextFile(path, FILE).catch((thrown: unknown) => {
         // A file that cannot be read is reported once.
-        if (seen === String(thrown)) return undefined;
-        seen = String(thrown);
+        if (lastRead === String(thrown)) return undefined;
+        lastRead = String(thrown);
         throw thrown;
       });
-      if (text === undefined || text === seen) return undefined;
-      seen = text;
+      if (text === undefined || text === lastRead) return undefined;
+      lastRead = text;
       return parseRules(text, path, taken);
     },
   };

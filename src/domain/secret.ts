@@ -3,7 +3,6 @@
 import type { SecretName } from "./ids.ts";
 import type { HostPattern } from "./network.ts";
 
-/** Lets programs use one secret without reading it. */
 export interface SecretGrant {
   readonly hosts: readonly {
     /** As the operator wrote it, for declarations. */

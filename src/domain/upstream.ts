@@ -92,7 +92,6 @@ export interface AdapterSource {
   readonly network: UpstreamNetwork;
 }
 
-/** Where the ledger is sent. */
 export type ExportSettings = {
   /** Permanent name of the destination, such as `file:/var/log/ledger.jsonl`. The export's progress is stored under it. */
   readonly id: string;

@@ -6,7 +6,6 @@
 import { redactAddresses } from "./redact-addresses.ts";
 import { redactPaths } from "./redact-paths.ts";
 
-/** How much is kept and what else is removed. */
 export interface CleanOptions {
   /** The limit of the kept text in bytes of UTF-8; the mark of a cut is added to it. */
   readonly maxBytes: number;

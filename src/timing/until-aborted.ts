@@ -22,10 +22,7 @@ export async function untilAborted<T>(promise: Promise<T>, ...signals: readonly 
 export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const late = delay(ms, false, { signal: timer.signal, ref: false }).catch(() => false);
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
+  const settled = Promise.allSettled([promise]).then(() => true);
   try {
     return await Promise.race([settled, late]);
   } finally {

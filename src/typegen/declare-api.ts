@@ -36,18 +36,12 @@ declare class ToolError extends Error {
 }
 ${DECLARED_GLOVEBOX}`;
 
-/** A surface, and the tools that are declared without types. */
-interface SurfaceEntry {
-  readonly surface: ApiSurface;
-  readonly loose: ReadonlySet<ToolAddress>;
-}
+type SurfaceEntry = ReturnType<typeof createSurface>;
 
 const whole = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
 const parts = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
 
-/** What to declare besides tools, and which tools need types. */
 export interface ApiOptions {
-  /** Declares `fetch` and its types. */
   readonly hasNetwork?: boolean;
   readonly secrets?: SecretGrants;
   /** Tools that must have types, if necessary instead of others. Called only if some tools do not fit. */
@@ -83,7 +77,7 @@ function createSurface(
   snapshot: CatalogSnapshot,
   { own, secrets }: { readonly own: readonly string[]; readonly secrets: readonly string[] },
   wanted: ReadonlySet<ToolAddress> = new Set(snapshot.tools.keys()),
-): SurfaceEntry {
+): { readonly surface: ApiSurface; readonly loose: ReadonlySet<ToolAddress> } {
   const loose = new Set<ToolAddress>();
   const texts = new Map<Namespace, string>();
   let left = MAX_API_CHARACTERS;

@@ -20,7 +20,6 @@ export interface DescribeOptions {
   readonly secrets?: SecretGrants;
 }
 
-/** A name that is neither a tool nor a namespace with tools. */
 export interface UnknownName {
   readonly name: string;
   readonly nearest: readonly ToolAddress[];

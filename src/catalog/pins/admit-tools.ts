@@ -20,7 +20,6 @@ import type { ListedTool, ToolListing } from "../parse-listing.ts";
 export interface PinEntry {
   readonly actor: string;
   readonly action: "tool.pinned" | "tool.held" | "tool.approved";
-  /** The server's name for the tool. */
   readonly subject: string;
   readonly detail: JsonObject;
 }

@@ -96,13 +96,8 @@ function cut(line: string): string {
   return `${line.slice(0, SHOWN_LENGTH).toWellFormed()}… (${line.length - SHOWN_LENGTH} more characters)`;
 }
 
-interface CommonLines {
-  readonly old: ReadonlySet<number>;
-  readonly fresh: ReadonlySet<number>;
-}
-
 /** Finds the longest common subsequence, as indexes of its lines on both sides. */
-function findCommon(old: readonly string[], fresh: readonly string[]): CommonLines {
+function findCommon(old: readonly string[], fresh: readonly string[]) {
   if (old.length > COMPARED_LINES || fresh.length > COMPARED_LINES) return findShared(old, fresh);
   const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1));
   const at = (i: number, j: number): number => lengths[i]?.[j] ?? 0;
@@ -124,7 +119,7 @@ function findCommon(old: readonly string[], fresh: readonly string[]): CommonLin
 }
 
 /** For long texts: finds the lines that occur on both sides. */
-function findShared(old: readonly string[], fresh: readonly string[]): CommonLines {
+function findShared(old: readonly string[], fresh: readonly string[]) {
   const pick = (lines: readonly string[], others: ReadonlySet<string>): Set<number> =>
     new Set(lines.flatMap((line, at) => (others.has(line) ? [at] : [])));
   return { old: pick(old, new Set(fresh)), fresh: pick(fresh, new Set(old)) };

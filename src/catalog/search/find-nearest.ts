@@ -29,12 +29,12 @@ export function findNearest(snapshot: CatalogSnapshot, name: string, count: numb
 /** Returns the nearest of some names by the same measure; of two equally near ones the first. */
 export function findNearestName(name: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(name.slice(0, COMPARED_LENGTH));
-  let nearest: { readonly name: string; readonly distance: number } | undefined;
-  for (const candidate of candidates.slice(0, MAX_CANDIDATES)) {
-    const distance = distanceOf(fold(candidate.slice(0, COMPARED_LENGTH)), wanted);
-    if (distance < (nearest?.distance ?? Infinity)) nearest = { name: candidate, distance };
-  }
-  return nearest?.name;
+  const [nearest] = candidates
+    .slice(0, MAX_CANDIDATES)
+    .map((candidate) => ({ candidate, distance: distanceOf(fold(candidate.slice(0, COMPARED_LENGTH)), wanted) }))
+    .filter(({ distance }) => Number.isFinite(distance))
+    .toSorted((a, b) => a.distance - b.distance);
+  return nearest?.candidate;
 }
 
 function fold(text: string): string {

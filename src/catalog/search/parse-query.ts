@@ -35,12 +35,12 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
     (word) => word.length > 1 || /[\d\p{Lo}]/u.test(word),
   );
   const telling = words.filter((word) => !STOP_WORDS.has(word));
-  const asked = (telling.length > 0 ? telling : words).slice(0, MAX_WORDS);
-  const used = asked.map(stem);
+  const chosen = (telling.length > 0 ? telling : words).slice(0, MAX_WORDS);
+  const used = chosen.map(stem);
   const joined = used.slice(1).map((term, at) => `${used[at]}${term}`);
   const known = joined.filter((term) => vocabulary.has(term));
   const pairs = used.slice(1).flatMap((term, at) => RELATED.get(`${used[at]} ${term}`) ?? []);
-  const singles = [...new Map(asked.map((word) => [stem(word), word]))].map(([term, word]) =>
+  const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) =>
     toWanted(term, vocabulary, word.length >= MIN_TYPO_LENGTH),
   );
   return [

@@ -37,15 +37,8 @@ const VOWEL = /[aeiouy]/;
 /** `run-n-ing`, `stop-p-ed`. */
 const DOUBLED = /([bdfgmnprt])\1$/;
 
-interface Suffix {
-  readonly pattern: RegExp;
-  readonly put: string;
-  /** The minimum length of the rest, so that `string` is not a form of `str`. */
-  readonly rest: number;
-}
-
-/** The first match is applied. Longer suffixes come before their parts. */
-const SUFFIXES: readonly Suffix[] = [
+/** The first match is applied. `rest` is the minimum length before it, so that `string` is not a form of `str`. */
+const SUFFIXES = [
   { pattern: /ifications?$/, put: "ify", rest: 3 },
   { pattern: /(?:ation|ition|ator)s?$/, put: "", rest: 4 },
   { pattern: /(?:ate|ated|ating)$/, put: "", rest: 5 },

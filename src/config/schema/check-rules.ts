@@ -18,15 +18,12 @@ function toDefaultId(index: number, origin: RuleOrigin): string {
   return origin === "configuration" ? `rule-${index + 1}` : `file-rule-${index + 1}`;
 }
 
-/** The position of the array, and the ids that are already used. */
-interface RulesPlace {
-  readonly path: KeyPath;
-  readonly origin: RuleOrigin;
-  readonly taken?: ReadonlySet<string>;
-}
-
 /** Accepts rules that violate the schema. Ledger records name rules by id, so ids must be unique. */
-export function checkRules(rules: readonly Json[], { path, origin, taken }: RulesPlace, problems: Problems): void {
+export function checkRules(
+  rules: readonly Json[],
+  { path, origin, taken }: { path: KeyPath; origin: RuleOrigin; taken?: ReadonlySet<string> },
+  problems: Problems,
+): void {
   const known = new Set(taken);
   for (const [index, rule] of rules.entries()) {
     if (!isJsonObject(rule)) continue;

@@ -27,13 +27,11 @@ const policySchema = z.strictObject({
 
 export const networkPolicySchema = policySchema.prefault({}).describe("Where programs may send requests with fetch.");
 
-/** For one MCP server that is reached over HTTP. */
 export const serverPolicySchema = optional(
   policySchema,
   "Where requests to this server and their redirects may go. It must include the server's own address. Default: only that address.",
 );
 
-/** For one API or adapter, and for single tools of it. */
 export const upstreamPolicySchemas = {
   networkPolicy: optional(
     policySchema,

@@ -48,7 +48,6 @@ export function createDesk({ approvals, store, hide, findChange }: DeskOptions):
   };
 }
 
-/** The maximum size of arguments in a list, as JSON. */
 export const LISTED_BYTES = 4_096;
 
 function cutArguments(approval: Approval): Approval {

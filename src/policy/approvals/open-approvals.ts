@@ -30,10 +30,8 @@ export interface ApprovalChoice {
 export interface ApprovalQuery {
   /** At most 200. Defaults to 50, or to all approvals of one execution. */
   readonly limit?: number;
-  /** Only pending ones. */
   readonly isPending?: boolean;
   readonly execution?: ExecutionId;
-  /** Continue after this one. */
   readonly after?: ApprovalId;
 }
 

@@ -27,7 +27,6 @@ type ReviewedCall = Omit<CallRecord, "ms">;
 /** The maximum number of records that are read; the default limit of calls is far below. */
 const MAX_RECORDS = 1_000;
 
-/** Reads the rest from the store. */
 export async function reviewApproval(
   store: Pick<Store, "executions" | "ledger">,
   approval: Approval,

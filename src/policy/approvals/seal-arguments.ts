@@ -5,7 +5,6 @@ import { GloveboxError, canonicalJson, defined } from "../../domain/index.ts";
 import type { Approval, ApprovalId, Seal } from "../../domain/index.ts";
 import type { ApprovalRow } from "../../store/index.ts";
 
-/** The vault's seal. */
 export type ArgumentSeal = Pick<Seal, "close" | "open">;
 
 /** The plan contains literal arguments, so it is sealed with them. */

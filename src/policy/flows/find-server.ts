@@ -5,11 +5,9 @@ import type { ConnectorId, UpstreamSettings } from "../../domain/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
 import type { KnownServer } from "./known-servers.ts";
 
-/** How the operator's configuration reaches an upstream. */
 export type ServerPlace =
   | { readonly kind: "command"; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: "url"; readonly url: string }
-  /** An API that is described by an OpenAPI document. */
   | { readonly kind: "api"; readonly url: string };
 
 /** Returns where each upstream is, as the operator wrote it. Adapters run inside the gateway and have no place. */

@@ -29,7 +29,6 @@ export interface ExecutionFlow {
   sourcesWith(tool: Tool, seq: number): readonly LabelSource[];
 }
 
-/** One call, from its arrival to its reply. */
 export interface CallFlow {
   /** Returns `undefined` if the guard does not apply. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
@@ -42,7 +41,6 @@ export interface Flows {
   open(execution: FlowSubject): ExecutionFlow;
   /** For data that reaches a client without a call: stored results and results of other executions. */
   takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
-  /** Returns what the session of a running execution has read. */
   sourcesOf(execution: ExecutionId): readonly LabelSource[];
 }
 
@@ -79,7 +77,6 @@ interface FlowSession {
   hasSpoken: boolean;
 }
 
-/** Loads the labels of principals without sessions from the store. */
 export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flows> {
   const sessions = createRecent<string, FlowSession>(MAX_SESSIONS);
   const stored = await store.list(now() - FORGET_MS);
@@ -114,7 +111,7 @@ export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flo
     open(subject) {
       const session = find(subject.principal);
       executions.set(subject.execution, session);
-      return createFlow(subject, { mode, session, take });
+      return createFlow(subject, session, mode, take);
     },
     takeIn: (principal, sources) => take(find(principal), sources),
     sourcesOf: (execution) => [...(executions.get(execution)?.taken.values() ?? [])],
@@ -143,13 +140,12 @@ function isRefused(reply: Reply, isSent: boolean): boolean {
   return code.startsWith("POLICY_") || (!isSent && (code === "LIMIT_QUOTA" || code === "EGRESS_DENIED"));
 }
 
-interface FlowContext {
-  readonly mode: Decision["kind"];
-  readonly session: FlowSession;
-  readonly take: (session: FlowSession, sources: readonly LabelSource[]) => Promise<void>;
-}
-
-function createFlow({ execution, snapshot, plan }: FlowSubject, { mode, session, take }: FlowContext): ExecutionFlow {
+function createFlow(
+  { execution, snapshot, plan }: FlowSubject,
+  session: FlowSession,
+  mode: Decision["kind"],
+  take: (session: FlowSession, sources: readonly LabelSource[]) => Promise<void>,
+): ExecutionFlow {
   // The author of the program had already read both, so its literal arguments may contain them.
   const wasTainted = session.taken.size === 2;
   const toSources = (tool: Tool, seq: number): readonly LabelSource[] =>

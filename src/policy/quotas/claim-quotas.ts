@@ -5,10 +5,8 @@ import type { Store } from "../../store/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/index.ts";
 import { matchesTool } from "../matches-tool.ts";
 
-/** A claim with what an error message needs. */
 export interface NamedClaim {
   readonly claim: Parameters<Store["quotas"]["take"]>[0][number];
-  /** The setting that an operator would change. */
   readonly setting: string;
   readonly unit: "executions" | "ms" | "places" | "calls" | "cost";
   /** `null` if all principals share the counter. */
@@ -23,14 +21,8 @@ const WAITING_MS = 10 * MINUTE_MS;
 /** With less time left, a program would hardly finish, so it is not started. */
 const LEAST_MS = 1_000;
 
-interface QuotaScope {
-  readonly prefix: string;
-  readonly quotas: QuotaSettings["total"];
-  readonly who: string | null;
-}
-
 /** The quotas of the principal and of all principals together; 0 means no quota. */
-function scopesOf(settings: QuotaSettings, principal: Principal): readonly QuotaScope[] {
+function scopesOf(settings: QuotaSettings, principal: Principal) {
   return [
     { prefix: "", quotas: settings, who: principal.id },
     { prefix: "total.", quotas: settings.total, who: null },

@@ -14,7 +14,6 @@ export type QuotaRequest =
   | ExecutionClaim
   | { readonly kind: "call"; readonly principal: Principal; readonly tool: Tool };
 
-/** An execution that starts or continues, and its wall time. */
 export interface ExecutionClaim {
   readonly kind: "execution";
   readonly execution: ExecutionId;
@@ -63,7 +62,6 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     const claims = claimExecution(settings, request, { holder: request.execution, now: now() });
     return request.when === "again" ? claims.filter(({ unit }) => unit === "ms") : claims;
   };
-  /** What the executions of this process hold. */
   const held = new Map<ExecutionId, TakenWindows>();
   const giveBack = (execution: ExecutionId, chargedMs: number): void => {
     held.delete(execution);

@@ -5,7 +5,6 @@ import { STRICTNESS } from "../decision.ts";
 import type { Match } from "./match-condition.ts";
 import { matchesTool } from "../matches-tool.ts";
 
-/** What a rule matches besides the arguments. */
 export interface RuleSubject {
   readonly principal: { readonly id: string; readonly groups: readonly string[] };
   readonly address: string;
@@ -14,12 +13,10 @@ export interface RuleSubject {
   readonly effect: Effect;
 }
 
-/** The part of a rule that does not match a subject. */
 export type Misfit = "principal" | "server" | "unknown-server" | "tool" | "effect";
 
 export interface CompiledRule {
   readonly rule: PolicyRule;
-  /** Returns the first part that does not match, or `undefined`. */
   readonly findMisfit: (subject: RuleSubject) => Misfit | undefined;
 }
 

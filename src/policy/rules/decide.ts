@@ -31,7 +31,6 @@ export const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Recor
   open: { read: "allow", write: "allow", unknown: "allow", destroy: "allow" },
 };
 
-/** The rule id of a decision by the profile. */
 export const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]>> = {
   balanced: createRuleId("profile:balanced"),
   strict: createRuleId("profile:strict"),

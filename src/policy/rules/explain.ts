@@ -66,7 +66,6 @@ function explainCondition(condition: Condition, match: Match, decision: Decision
   return `${words} is unclear: the path is missing, its type is wrong, or there is too much data; ${so}`;
 }
 
-/** Returns a condition as text, such as `to[*] matches "*@x"`. */
 export function describeCondition({ path, test, not }: Condition): string {
   return `${path.text} ${not ? "not " : ""}${describeTest(test)}`;
 }

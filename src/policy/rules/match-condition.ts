@@ -38,7 +38,6 @@ export function matchCondition(
   return precedence.find((match) => found.has(match)) ?? "no";
 }
 
-/** Which of the found results counts. */
 const FOR_ALLOW = ["no", "unclear", "yes"] as const;
 const FOR_OTHERS = ["yes", "unclear", "no"] as const;
 

@@ -38,7 +38,6 @@ export interface PolicyOptions {
   readonly everyMs: number;
   readonly record: (entry: LedgerEntry) => Promise<unknown>;
   readonly meta: Pick<Store["meta"], "get" | "set">;
-  /** Called with the error of an invalid rule file. */
   readonly warn: (thrown: unknown) => void;
 }
 
@@ -115,7 +114,6 @@ export function digestPolicy({ profile, rules, groups, effects }: PolicySettings
   return digestOf(plain);
 }
 
-/** The maximum number of cached views of one snapshot. */
 const MAX_VIEWS = 64;
 
 function createViews(policy: CompiledPolicy): Policy["view"] {

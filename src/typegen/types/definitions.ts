@@ -23,7 +23,6 @@ export interface Definition {
   isRecursive: boolean;
 }
 
-/** A converted type, with marks in its text. */
 export interface ConvertedType {
   readonly type: TypeText;
   readonly definitions: readonly Definition[];

@@ -14,12 +14,6 @@ export interface TypeOptions {
   readonly examples: boolean;
 }
 
-/** What remains for one conversion, shared by all of its branches. */
-interface TypeBudget {
-  nodes: number;
-  characters: number;
-}
-
 export interface TypeScope {
   readonly root: JsonSchema;
   readonly options: TypeOptions;
@@ -31,8 +25,8 @@ export interface TypeScope {
   /** True if other schemas describe the same value: the root, and parts of `allOf`, `anyOf` and `oneOf`. */
   readonly isPart: boolean;
   readonly definitions: Map<string, Definition>;
-  readonly budget: TypeBudget;
-  /** Converts a part of the schema, one level deeper. */
+  /** What remains for the whole conversion. */
+  readonly budget: { nodes: number; characters: number };
   readonly toType: (schema: Json, scope: TypeScope) => TypeText;
 }
 

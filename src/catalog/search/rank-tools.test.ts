@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { parseConnectorId } from "../../domain/index.ts";
 import { createSnapshot } from "../create-snapshot.ts";
 import { parseListing } from "../parse-listing.ts";
-import { weighEffects } from "./query-intent.ts";
+import { weighEffects } from "./rank-tools.ts";
 import { createSearch } from "./search.ts";
 
 const READS = { readOnly: true };
