@@ -36,12 +36,8 @@ export function parseSettings(raw: unknown, source: ConfigSource, environment: E
     throw toConfigError(problems.list(), source.path, locate);
   }
   const { folder, path } = source;
-  return toSettings(checked.data, {
-    source: path === undefined ? { kind: "object" } : { kind: "file", path },
-    folder,
-    environment,
-    objects,
-  });
+  const origin: Settings["source"] = path === undefined ? { kind: "object" } : { kind: "file", path };
+  return toSettings(checked.data, { source: origin, folder, environment, objects });
 }
 
 /** Placeholder of an adapter object during the checks; never used as a path. */

@@ -7,10 +7,8 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Returns a string literal with exactly this value; invisible characters are escaped. */
 export function quote(text: string): string {
-  return JSON.stringify(text).replace(INVISIBLE, (found) => {
-    const units = Array.from({ length: found.length }, (_, at) => found.charCodeAt(at));
-    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
-  });
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(text).replace(INVISIBLE, (found) => found.replace(/[^]/g, escape));
 }
 
 export function toKey(name: string): string {

@@ -29,10 +29,8 @@ export async function readTextFile(path: string, options: TextFileOptions): Prom
 /** Checks the file before it is opened, because opening a pipe would wait for a writer. */
 export async function checkFile(path: string, options: TextFileOptions): Promise<void> {
   const status = await stat(path).catch((cause: unknown) => {
-    throw refuseFile(path, `cannot be read (${toReason(cause)})`, {
-      hint: "Check the path and the permissions",
-      cause,
-    });
+    const hint = "Check the path and the permissions";
+    throw refuseFile(path, `cannot be read (${toReason(cause)})`, { hint, cause });
   });
   if (status.isDirectory()) throw refuseFile(path, "is a folder", { hint: "Use the path of a file" });
   if (!status.isFile()) throw refuseFile(path, "is not a regular file", { hint: "Use a regular file" });

@@ -3,21 +3,17 @@
 import { PUBLIC_SUFFIXES } from "./public-suffixes.generated.ts";
 
 /** Shared hosting, tunnels and collectors that are not in the Public Suffix List. Every customer gets a name below. */
-const SHARED: ReadonlySet<string> = new Set([
-  ..."amazonaws.com on.aws windows.net core.windows.net azure.com cloudapp.azure.com googleusercontent.com storage.googleapis.com".split(
-    " ",
-  ),
-  ..."fastly.net b-cdn.net wasabisys.com backblazeb2.com firebaseio.com herokudns.com render.com railway.app".split(
-    " ",
-  ),
-  ..."kinsta.page koyeb.app glitch.me stackblitz.io webcontainer.io codesandbox.io gitpod.io huggingface.co".split(" "),
-  ..."github.dev app.github.dev preview.app.github.dev neocities.org wordpress.com weebly.com shopify.com".split(" "),
-  ..."squarespace.com atlassian.net zendesk.com nip.io sslip.io xip.io localtest.me lvh.me vcap.me traefik.me".split(
-    " ",
-  ),
-  ..."loca.lt serveo.net localhost.run lhr.life webhook.site requestbin.net pipedream.net m.pipedream.net".split(" "),
-  ..."oastify.com oast.fun interact.sh".split(" "),
-]);
+const SHARED: ReadonlySet<string> = new Set(
+  [
+    "amazonaws.com on.aws windows.net core.windows.net azure.com cloudapp.azure.com googleusercontent.com storage.googleapis.com",
+    "fastly.net b-cdn.net wasabisys.com backblazeb2.com firebaseio.com herokudns.com render.com railway.app",
+    "kinsta.page koyeb.app glitch.me stackblitz.io webcontainer.io codesandbox.io gitpod.io huggingface.co",
+    "github.dev app.github.dev preview.app.github.dev neocities.org wordpress.com weebly.com shopify.com",
+    "squarespace.com atlassian.net zendesk.com nip.io sslip.io xip.io localtest.me lvh.me vcap.me traefik.me",
+    "loca.lt serveo.net localhost.run lhr.life webhook.site requestbin.net pipedream.net m.pipedream.net",
+    "oastify.com oast.fun interact.sh",
+  ].flatMap((line) => line.split(" ")),
+);
 
 /** Below a name of `SHARED`, labels for a region or a kind of storage, which belong to all customers too. */
 const REGION = /\d|^(?:s3|blob|dfs|file|queue|table|web)$|^(?:execute-api|lambda-url|elb|compute|s3-website)\b/;
