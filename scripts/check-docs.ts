@@ -109,23 +109,14 @@ function readFacts(): Facts {
 /** Reads the source files of the command line, so that no process must be started. */
 export function readCommands(): Commands {
   const folder = join(ROOT, "src/surfaces/cli");
-  const text = [
-    "add-command.ts",
-    "run-cli.ts",
-    "approvals/add-approvals.ts",
-    "audit/add-audit.ts",
-    "executions/add-executions.ts",
-    "policy/add-policy.ts",
-    "executions/add-replay.ts",
-  ]
-    .map((file) => readFileSync(join(folder, file), "utf8"))
-    .join("\n");
-  const shared = flagsIn(/function addCommand\([\s\S]*?\n}/.exec(text)?.[0] ?? "");
+  const files = globSync("**/*.ts", { cwd: folder, exclude: (name) => name.endsWith(".test.ts") });
+  const text = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
+  const shared = flagsIn(/function addCommand\b[\s\S]*?\n}/.exec(text)?.[0] ?? "");
   const commands = new Map<string, Set<string>>([["", new Set(["--version", "--help"])]]);
   for (const part of text.split(/\baddCommand\(/).slice(1)) {
     const [, parent = "", word] = /^\s*(\w+),\s*"([\w-]+)/.exec(part) ?? [];
     if (word === undefined) continue;
-    const own = flagsIn(part.split(/\n(?:export )?function /)[0] ?? "");
+    const own = flagsIn(part.split(/\n(?:export )?(?:async )?function /)[0] ?? "");
     commands.set(parent === "program" ? word : `${parent} ${word}`, new Set([...shared, ...own, "--help"]));
   }
   return commands;

@@ -236,11 +236,11 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   "store/sqlite": { folders: ["tables"], interface: ["connection.ts", "row.ts", "to-store-error.ts"] },
   surfaces: {
     folders: ["admin", "cli", "demo", "mcp"],
-    interface: ["gateway.ts", "parse-recording.ts", "parse-request.ts"],
+    interface: ["gateway.ts", "parse-request.ts"],
   },
   "surfaces/cli": {
-    folders: ["approvals", "audit", "executions", "policy", "servers"],
-    interface: ["add-command.ts", "powers.ts", "print-plan.ts", "print.ts", "run-command.ts"],
+    folders: ["approvals", "executions", "policy", "servers"],
+    interface: ["add-command.ts", "powers.ts", "print.ts"],
   },
   "surfaces/mcp": { folders: ["elicitation"], interface: [] },
   telemetry: { folders: ["anomalies", "metrics", "traces"], interface: ["event.ts", "feed.ts"] },

@@ -1,35 +1,20 @@
 /** Assembles what surfaces can do from the rooms of one gateway. */
 
 import { createSearch } from "../catalog/index.ts";
-import type { CatalogSnapshot, Principal, UpstreamStatus } from "../domain/index.ts";
+import type { UpstreamStatus } from "../domain/index.ts";
 import type { ExecutionControl } from "../execution/index.ts";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway, GatewayExecutions, Health } from "./gateway.ts";
 
-type FromExecutions =
-  | "callTools"
-  | "execute"
-  | "findMedia"
-  | "open"
-  | "plan"
-  | "readResult"
-  | "resumeNow"
-  | "stop"
-  | "view";
+type Taken = "approvals" | "clientApprovals" | "close" | "describe" | "escapeHtml" | "expose" | "held" | "metrics";
 
-export interface GatewayParts
-  extends
-    Pick<
-      Gateway,
-      "approvals" | "clientApprovals" | "close" | "describe" | "escapeHtml" | "expose" | "held" | "metrics"
-    >,
-    Pick<Gateway, "patienceMs"> {
-  readonly executions: Pick<Gateway, FromExecutions>;
+interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
+  readonly executions: GatewayExecutions;
   readonly history: Pick<ExecutionControl, "list">;
-  readonly health: Omit<ReturnType<Gateway["health"]>, "upstreams">;
-  readonly takeView: (principal: Principal) => Promise<CatalogSnapshot>;
+  readonly health: Omit<Health, "upstreams">;
+  readonly takeView: Gateway["takeSnapshot"];
   readonly statuses: () => readonly UpstreamStatus[];
   /** Each calls the listener when tools have changed, and returns a function to stop. */
-  readonly changes: readonly ((listener: () => void) => () => void)[];
+  readonly changes: readonly Gateway["onToolsChanged"][];
   readonly hide: (text: string) => string;
 }
 

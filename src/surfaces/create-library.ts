@@ -7,14 +7,12 @@ import type { ExecutionResult, ExecutionView, Principal } from "../domain/index.
 import type { DescribeDetail } from "../typegen/index.ts";
 import type { ExecuteInput } from "../execution/index.ts";
 import type { Gateway } from "./gateway.ts";
-import { parseSearchArguments } from "./mcp/parse-arguments.ts";
 import {
-  parseDetail,
-  parseExecuteRequest,
-  parseMs,
-  parseNames,
-  parseObject,
-  parseResumeRequest,
+  parseLibraryDescribe,
+  parseLibraryRequest,
+  parseLibraryResume,
+  parsePatience,
+  parseSearchArguments,
 } from "./parse-request.ts";
 import type { LibraryRequest } from "./parse-request.ts";
 
@@ -37,22 +35,21 @@ export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
   const instance = randomUUID();
   const principal = { ...whole, session: instance };
   const parseOwn = (raw: unknown): ExecuteInput => {
-    const { session, ...request } = parseExecuteRequest(raw);
+    const { session, ...request } = parseLibraryRequest(raw);
     const own = session === undefined ? principal : { ...whole, session: `${instance} ${session}` };
     return { ...request, principal: own };
   };
   return {
     execute: async (raw) => gateway.execute(parseOwn(raw)),
     begin: async (raw) => {
-      const { patienceMs = gateway.patienceMs, ...request } = parseObject(raw, "begin");
-      const patience = { patienceMs: parseMs(patienceMs, "begin", "patienceMs") };
-      return (await gateway.open(parseOwn(request))).answer(patience);
+      const patienceMs = parsePatience(raw) ?? gateway.patienceMs;
+      return (await gateway.open(parseOwn(raw))).answer({ patienceMs });
     },
-    resume: async (raw) => gateway.view({ ...parseResumeRequest(raw), principal }),
-    search: async (request) => gateway.search(principal, parseSearchArguments(request)),
-    describe: async (request) => {
-      const { names, detail = "types" } = parseObject(request, "describe");
-      return (await gateway.describe(principal, parseNames(names), parseDetail(detail))).declarations;
+    resume: async (raw) => gateway.view({ ...parseLibraryResume(raw), principal }),
+    search: async (raw) => gateway.search(principal, parseSearchArguments(raw)),
+    describe: async (raw) => {
+      const { names, detail } = parseLibraryDescribe(raw);
+      return (await gateway.describe(principal, names, detail)).declarations;
     },
     close: () => gateway.close(),
     [Symbol.asyncDispose]: () => gateway.close(),

@@ -25,13 +25,12 @@ export interface Health {
   readonly startedAt: Instant;
 }
 
-export interface Gateway
-  extends
-    AsyncDisposable,
-    Pick<
-      OpenedExecutions,
-      "callTools" | "execute" | "findMedia" | "open" | "plan" | "readResult" | "resumeNow" | "stop" | "view"
-    > {
+export type GatewayExecutions = Pick<
+  OpenedExecutions,
+  "callTools" | "execute" | "findMedia" | "open" | "plan" | "readResult" | "resumeNow" | "stop" | "view"
+>;
+
+export interface Gateway extends AsyncDisposable, GatewayExecutions {
   /** Absent when the operator does not let MCP clients answer approvals. */
   readonly clientApprovals?: ClientApprovals;
   /** How long `execute` keeps MCP clients waiting. */
@@ -59,4 +58,23 @@ export interface Gateway
   readonly metrics?: () => string;
   /** Stops all executions, then closes every room. */
   close(): Promise<void>;
+}
+
+/** Everything that the MCP surface needs from the rest of the product. */
+export interface McpDoor {
+  readonly gateway: Gateway;
+  /** The client; every request through this door is made in its name. */
+  readonly principal: Principal;
+  /** Logs an internal fault and returns the id of the incident, which is all that the client sees. */
+  readonly report: (thrown: unknown) => string;
+}
+
+/** What the HTTP server needs; it reads nothing from the environment. `principal` is also that of the admin page. */
+export interface HttpDoor extends McpDoor {
+  /** The principal of decisions with the token. */
+  readonly operator: Principal;
+  /** Grants access to `/api`; new at every start. */
+  readonly token: string;
+  /** The folder of the built admin page; everything else works without it. */
+  readonly webFolder: string;
 }

@@ -5,5 +5,5 @@ export { createGateway } from "./create-gateway.ts";
 export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
-export { parseRecording } from "./parse-recording.ts";
+export { parseRecording } from "./parse-request.ts";
 export type { Gateway, Health } from "./gateway.ts";

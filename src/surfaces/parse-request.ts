@@ -1,17 +1,38 @@
 /**
- * Parses what clients send to `execute`: one schema for MCP, the library and batches, so that a mistake is always a
+ * Parses what clients send: one schema for MCP, the library and batches, so that a mistake is always a
  * `REQUEST_INVALID` with a remedy, before anything is opened or recorded.
  */
 
 import * as z from "zod";
 
-import { parseNetworkPolicy } from "../config/index.ts";
+import type { SearchRequest } from "../catalog/index.ts";
+import { parseLimits, parseNetworkPolicy } from "../config/index.ts";
 import type { WrittenNetworkPolicy } from "../config/index.ts";
-import { DEFAULT_LIMITS, GloveboxError, defined, parseTraceContext } from "../domain/index.ts";
-import type { ExecutionEvent, Json } from "../domain/index.ts";
-import type { ExecuteInput } from "../execution/index.ts";
-import type { DescribeDetail } from "../typegen/index.ts";
-import type { Gateway } from "./gateway.ts";
+import { DEFAULT_LIMITS, GloveboxError, defined, isJsonObject, parseTraceContext } from "../domain/index.ts";
+import type { ExecutionEvent, Json, ResultQuery } from "../domain/index.ts";
+import { parseRecordingFile } from "../execution/index.ts";
+import type { ExecuteInput, KeptExecution } from "../execution/index.ts";
+
+/** Names in one `describe` of MCP. */
+export const MAX_NAMES = 50;
+/** Tools in one page of `search`. */
+export const MAX_PAGE = 50;
+const MAX_GREP_CHARS = 1_000;
+/** The longest delay of a timer. */
+const MOST_MS = 2_147_483_647;
+
+const SEARCH = z.strictObject({
+  query: z.string().optional(),
+  server: z.string().optional(),
+  effect: z.enum(["read", "write", "destroy", "unknown"]).optional(),
+  limit: z.int().min(1).max(MAX_PAGE).optional(),
+  cursor: z.string().optional(),
+});
+
+const DESCRIBE = z.strictObject({
+  names: z.array(z.string()).min(1).max(MAX_NAMES),
+  detail: z.enum(["brief", "types", "full"]).default("types"),
+});
 
 /** Strict, because an argument that is silently ignored (`dryrun: true`) would be a broken promise. */
 const EXECUTE = z.strictObject({
@@ -23,22 +44,33 @@ const EXECUTE = z.strictObject({
   idempotencyKey: z.string().optional(),
 });
 
+const RESUME = z.strictObject({
+  execution: z.string().optional(),
+  handle: z.string().optional(),
+  path: z.string().optional(),
+  offset: z.int().min(0).optional(),
+  limit: z.int().min(1).optional(),
+  grep: z.string().min(1).max(MAX_GREP_CHARS).optional(),
+});
+
 const BATCH_LINE = EXECUTE.pick({ code: true, limits: true }).loose();
 
-const LIBRARY = EXECUTE.omit({ language: true })
+const duration = z.number().min(0).max(MOST_MS).optional();
+const signal = z.instanceof(AbortSignal).optional();
+const LIBRARY_EXECUTE = EXECUTE.omit({ language: true })
   .extend({
     networkPolicy: z.custom<WrittenNetworkPolicy>().optional(),
     session: z.string().optional(),
-    signal: z.instanceof(AbortSignal).optional(),
+    signal,
     onEvent: z
       .custom<(event: ExecutionEvent) => void>((raw) => typeof raw === "function", "expected a function")
       .optional(),
     trace: z.unknown().optional(),
   })
   .loose();
-
-/** The part of a request that is the same on every surface. */
-type ProgramInput = Pick<ExecuteInput, "source" | "input" | "limits" | "dryRun" | "idempotencyKey">;
+const LIBRARY_BEGIN = z.object({ patienceMs: duration });
+const LIBRARY_RESUME = z.object({ execution: z.string(), waitMs: duration, signal });
+const LIBRARY_DESCRIBE = z.object({ names: z.array(z.string()), detail: DESCRIBE.shape.detail });
 
 /** A request of the library: nothing that only the command line may set, and the network policy as a person writes it. */
 export interface LibraryRequest extends Omit<
@@ -52,89 +84,91 @@ export interface LibraryRequest extends Omit<
   readonly networkPolicy?: WrittenNetworkPolicy;
 }
 
-/** Arguments of the MCP tool `execute`. The language is checked and dropped: TypeScript is a superset. */
-export function parseExecuteArguments(raw: unknown): ProgramInput {
+export function parseSearchArguments(raw: unknown): SearchRequest {
+  return defined(parseWith(SEARCH, "search", raw));
+}
+
+export function parseDescribeArguments(raw: unknown): z.output<typeof DESCRIBE> {
+  return parseWith(DESCRIBE, "describe", raw);
+}
+
+/** The language is checked and dropped: TypeScript is a superset. */
+export function parseExecuteArguments(
+  raw: unknown,
+): Pick<ExecuteInput, "source" | "input" | "limits" | "dryRun" | "idempotencyKey"> {
   const { code: source, input, limits, dryRun, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
   // It came out of a JSON parser.
   return { source, ...defined({ input: input as Json | undefined, limits, dryRun, idempotencyKey }) };
 }
 
-/** One line of a batch. */
-export function parseBatchLine(raw: unknown): Pick<ProgramInput, "source" | "limits"> {
+/** Refuses anything but either an execution to view, or a handle to read from. */
+export function parseResumeArguments(
+  raw: unknown,
+): { readonly execution: string } | { readonly handle: string; readonly query: ResultQuery } {
+  const { execution, handle, ...query } = parseWith(RESUME, "resume", raw);
+  if (execution !== undefined && handle === undefined && Object.keys(query).length === 0) return { execution };
+  if (handle !== undefined && execution === undefined) return { handle, query: defined(query) };
+  throw invalid(
+    "resume",
+    "pass either an execution or a handle",
+    "resume({ execution }) or resume({ handle, path, offset, limit, grep })",
+  );
+}
+
+export function parseBatchLine(raw: unknown): Pick<ExecuteInput, "source" | "limits"> {
   const { code: source, limits } = parseWith(BATCH_LINE, "a batch line", raw);
   return { source, ...defined({ limits }) };
 }
 
 /** A request of a program without a type checker. Returns a copy with `input` as plain JSON. */
-export function parseExecuteRequest(raw: unknown): Omit<ExecuteInput, "principal"> & Pick<LibraryRequest, "session"> {
-  const { code: source, ...rest } = parseWith(LIBRARY, "execute", parseObject(raw, "execute"));
-  const { input, limits, dryRun, idempotencyKey, session, networkPolicy, signal, onEvent, trace } = rest;
+export function parseLibraryRequest(raw: unknown): Omit<ExecuteInput, "principal"> & Pick<LibraryRequest, "session"> {
+  const parsed = parseWith(LIBRARY_EXECUTE, "execute", parseObject(raw, "execute"));
+  const { code: source, limits, dryRun, idempotencyKey, session, signal, onEvent } = parsed;
+  const trace = parseTraceContext(parsed.trace);
+  const input = parsed.input === undefined ? undefined : parseInput(parsed.input);
+  const networkPolicy = parsed.networkPolicy === undefined ? undefined : parseNetworkPolicy(parsed.networkPolicy);
   return {
     source,
-    ...defined({ limits, dryRun, idempotencyKey, session, signal, onEvent, trace: parseTraceContext(trace) }),
-    ...(input !== undefined && { input: parseInput(input) }),
-    ...(networkPolicy !== undefined && { networkPolicy: parseNetworkPolicy(networkPolicy) }),
+    ...defined({ limits, dryRun, idempotencyKey, session, signal, onEvent, trace, input, networkPolicy }),
   };
 }
 
-/** Throws `REQUEST_INVALID` with every problem, and with the accepted fields as the hint. */
-export function parseWith<Schema extends z.ZodObject>(schema: Schema, what: string, raw: unknown): z.output<Schema> {
+export function parsePatience(raw: unknown): number | undefined {
+  return parseWith(LIBRARY_BEGIN, "begin", parseObject(raw, "begin")).patienceMs;
+}
+
+export function parseLibraryResume(raw: unknown) {
+  const { execution, waitMs, signal } = parseWith(LIBRARY_RESUME, "resume", parseObject(raw, "resume"));
+  return { execution, ...defined({ waitMs, signal }) };
+}
+
+export function parseLibraryDescribe(raw: unknown): z.output<typeof LIBRARY_DESCRIBE> {
+  return parseWith(LIBRARY_DESCRIBE, "describe", parseObject(raw, "describe"));
+}
+
+/** An export of an execution as it comes from outside: held to its form, its digest and the ranges of limits. */
+export function parseRecording(raw: unknown): KeptExecution {
+  const kept = parseRecordingFile(raw);
+  const { recording } = kept;
+  const limits = parseLimits(recording.request.limits);
+  return { ...kept, recording: { ...recording, request: { ...recording.request, limits } } };
+}
+
+/** Throws with every problem, and with the accepted fields as the hint. */
+function parseWith<Schema extends z.ZodObject>(schema: Schema, what: string, raw: unknown): z.output<Schema> {
   const parsed = schema.safeParse(raw ?? {});
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => describeIssue(issue)).join("; ");
-  throw new GloveboxError("REQUEST_INVALID", `Wrong arguments for ${what}: ${problems}`, {
-    hint: `${what} takes ${Object.keys(schema.shape).join(", ")}`,
+  const problems = parsed.error.issues.map(({ path, message }) => {
+    const problem = message.replace(/^Invalid (input|option): /, "");
+    return path.length === 0 ? problem : `${path.join(".")}: ${problem}`;
   });
+  throw invalid(what, problems.join("; "), `${what} takes ${Object.keys(schema.shape).join(", ")}`);
 }
 
-function describeIssue({ path, message }: z.core.$ZodIssue): string {
-  const problem = message.replace(/^Invalid (input|option): /, "");
-  return path.length === 0 ? problem : `${path.join(".")}: ${problem}`;
-}
-
-/** Throws `REQUEST_INVALID` without an execution id, or for an invalid time. */
-export function parseResumeRequest(raw: unknown): Omit<Parameters<Gateway["view"]>[0], "principal"> {
-  const { execution, waitMs, signal } = parseObject(raw, "resume");
-  if (typeof execution !== "string") {
-    throw invalid("resume", "`execution` must be a string", 'resume({ execution: "ex_…" })');
-  }
-  return {
-    execution,
-    ...(waitMs !== undefined && { waitMs: parseMs(waitMs, "resume", "waitMs") }),
-    ...(signal !== undefined && { signal: parseSignal(signal, "resume") }),
-  };
-}
-
-/** Throws `REQUEST_INVALID` for anything but a duration that a timer accepts. */
-export function parseMs(raw: unknown, method: string, name: string): number {
-  if (typeof raw === "number" && raw >= 0 && raw <= MOST_MS) return raw;
-  throw invalid(method, `\`${name}\` must be a number of milliseconds from 0 to ${MOST_MS}`, `${name}: 5000`);
-}
-
-/** The longest delay of a timer. */
-const MOST_MS = 2_147_483_647;
-
-function parseSignal(raw: unknown, method: string): AbortSignal {
-  if (raw instanceof AbortSignal) return raw;
-  throw invalid(method, "`signal` must be an AbortSignal", "signal: AbortSignal.timeout(5000)");
-}
-
-/** Throws `REQUEST_INVALID` for anything but an array of strings. */
-export function parseNames(raw: unknown): readonly string[] {
-  if (Array.isArray(raw) && raw.every((name) => typeof name === "string")) return raw;
-  throw invalid("describe", "`names` must be an array of strings", 'describe({ names: ["github.listIssues"] })');
-}
-
-/** Throws `REQUEST_INVALID` for an unknown level of detail. */
-export function parseDetail(raw: unknown): DescribeDetail {
-  if (raw === "brief" || raw === "types" || raw === "full") return raw;
-  throw invalid("describe", "`detail` must be brief, types or full", 'detail: "full"');
-}
-
-/** Throws `REQUEST_INVALID` for anything but an object; `undefined` is an empty one. */
-export function parseObject(raw: unknown, method: string): Readonly<Record<string, unknown>> {
+/** `undefined` is an empty object. */
+function parseObject(raw: unknown, method: string): object {
   if (raw === undefined) return {};
-  if (typeof raw === "object" && raw !== null && !Array.isArray(raw)) return { ...raw };
+  if (isJsonObject(raw)) return { ...raw };
   throw invalid(method, "it takes one object", `${method}({ … })`);
 }
 
@@ -144,16 +178,10 @@ function parseInput(raw: unknown): Json {
     const value: Json = JSON.parse(JSON.stringify(raw, refuseForeign));
     return value;
   } catch (cause) {
-    const why = cause instanceof ForeignValue ? cause.message : "it is circular, too deep or not serializable";
-    throw invalid(
-      "execute",
-      `\`input\` must be JSON: ${why}`,
-      "Use strings, finite numbers, booleans, null, arrays and objects",
-    );
+    if (cause instanceof GloveboxError) throw cause;
+    throw notJson("it is circular, too deep or not serializable");
   }
 }
-
-class ForeignValue extends Error {}
 
 function refuseForeign(key: string, value: unknown): unknown {
   const kind = typeof value;
@@ -162,9 +190,17 @@ function refuseForeign(key: string, value: unknown): unknown {
   const isCollection = value instanceof Map || value instanceof Set;
   if (!isForeign && !isNumberless && !isCollection) return value;
   const what = isCollection ? "a Map or a Set" : isNumberless ? String(value) : `a ${kind}`;
-  throw new ForeignValue(`${key === "" ? "it" : JSON.stringify(key.slice(0, 60))} is ${what}`);
+  throw notJson(`${key === "" ? "it" : JSON.stringify(key.slice(0, 60))} is ${what}`);
 }
 
-function invalid(method: string, problem: string, example: string): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", `Wrong arguments for ${method}: ${problem}`, { hint: example });
+function notJson(why: string): GloveboxError {
+  return invalid(
+    "execute",
+    `\`input\` must be JSON: ${why}`,
+    "Use strings, finite numbers, booleans, null, arrays and objects",
+  );
+}
+
+function invalid(method: string, problem: string, hint: string): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", `Wrong arguments for ${method}: ${problem}`, { hint });
 }

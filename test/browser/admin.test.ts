@@ -11,7 +11,7 @@ import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 
 import { TOKEN, startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
-import type { Listener } from "../../src/surfaces/admin/index.ts";
+import type { Listener } from "../../src/surfaces/admin/listen.ts";
 import { buildWeb } from "../../web/build-web.ts";
 
 const CHROMIUM = "/usr/bin/chromium";

@@ -12,7 +12,7 @@ import { findKept } from "../../src/execution/replay/kept.ts";
 import type { KeptExecution } from "../../src/execution/index.ts";
 import { openRecords } from "../../src/open-records.ts";
 import type { Records } from "../../src/open-records.ts";
-import { parseRecording } from "../../src/surfaces/parse-recording.ts";
+import { parseRecording } from "../../src/surfaces/parse-request.ts";
 import { createMask, findPlaintextCredentials } from "../../src/vault/index.ts";
 import type { Vault } from "../../src/vault/index.ts";
 import { STARTS_FILE } from "../fixtures/passing-store.ts";

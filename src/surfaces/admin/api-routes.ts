@@ -1,33 +1,64 @@
-/** The read part of the admin API, in the shapes of the contract. */
+/** The admin API, in the shapes of the contract: what the gateway does, and the decisions of an operator. */
 
 import { Hono } from "hono";
 import * as z from "zod";
 
+import {
+  APPROVAL_SCOPES,
+  GloveboxError,
+  defined,
+  parseApprovalId,
+  parseExecutionId,
+  parseJson,
+} from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
+import type { ApprovalDesk } from "../../policy/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { MAX_EXECUTIONS } from "./contract.ts";
+import { MAX_APPROVALS, MAX_EXECUTIONS } from "./contract.ts";
+import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer } from "./contract.ts";
 import type { ExecutionsAnswer, HealthAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
-import { parseRequest, wholeNumber } from "./parse-request.ts";
 
-const DEFAULT_EXECUTIONS = 50;
+const USUAL_PAGE = 50;
 const TOOLS_PER_PAGE = 20;
+/** A decision has a verdict, a scope and a note. */
+const BODY_BYTES = 16 * 1024;
 
-const EXECUTIONS_QUERY = z.strictObject({ limit: wholeNumber({ most: MAX_EXECUTIONS, usual: DEFAULT_EXECUTIONS }) });
+const EXECUTIONS_QUERY = z.strictObject({ limit: pageSize(MAX_EXECUTIONS) });
 const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
+const APPROVALS_QUERY = z.strictObject({
+  all: z.enum(["true", "false"]).default("false"),
+  execution: z.string().optional(),
+  after: z.string().optional(),
+  limit: pageSize(MAX_APPROVALS),
+});
+const DECISION = z.strictObject({
+  verdict: z.enum(["approve", "reject", "revoke"]),
+  scope: z.enum(APPROVAL_SCOPES).optional(),
+  note: z.string().optional(),
+});
+
+/** A query parameter: an integer from 1 to `most`. */
+function pageSize(most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,4}$/, "must be an integer")
+    .transform(Number)
+    .pipe(z.int().min(1).max(most))
+    .default(USUAL_PAGE);
+}
 
 /** Mounted under `/api`, after the token check. */
 export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
   const routes = new Hono();
-  routes.get("/status", (c) => c.json(toStatus(gateway)));
+  routes.get("/status", (c) => c.json(gateway.health() satisfies StatusAnswer));
   routes.get("/executions", async (c) => {
     const { limit } = parseRequest(EXECUTIONS_QUERY, c.req.query(), "query");
     return c.json({ executions: await gateway.executions(limit) } satisfies ExecutionsAnswer);
   });
   routes.get("/tools", async (c) => {
-    const { query, cursor } = parseRequest(TOOLS_QUERY, c.req.query(), "query");
-    const request = { query, limit: TOOLS_PER_PAGE, ...(cursor !== undefined && { cursor }) };
-    const { tools, cursor: next } = await gateway.search(principal, request);
-    return c.json({ tools, ...(next !== undefined && { cursor: next }) } satisfies ToolsAnswer);
+    const query = parseRequest(TOOLS_QUERY, c.req.query(), "query");
+    const { tools, cursor } = await gateway.search(principal, { limit: TOOLS_PER_PAGE, ...defined(query) });
+    return c.json({ tools, ...defined({ cursor }) } satisfies ToolsAnswer);
   });
   return routes;
 }
@@ -40,7 +71,68 @@ export function toHealth(gateway: Gateway): HealthAnswer {
   return { status: "ok", version, engine, isolation, upstreams: { ready: count("ready"), failed } };
 }
 
-function toStatus(gateway: Gateway): StatusAnswer {
-  const { version, engine, isolation, layers, startedAt, upstreams } = gateway.health();
-  return { version, engine, isolation, layers, startedAt, upstreams };
+/** Mounted under `/api/approvals`, after the token check. `operator` is the principal of the token. */
+export function createApprovalRoutes(desk: ApprovalDesk, operator: Principal): Hono {
+  const routes = new Hono();
+  routes.get("/", async (c) => {
+    const { all, execution, after, limit } = parseRequest(APPROVALS_QUERY, c.req.query(), "query");
+    const query = {
+      limit,
+      isPending: all === "false" ? true : undefined,
+      execution: parseId(parseExecutionId, execution),
+      after: parseId(parseApprovalId, after),
+    };
+    return c.json({ approvals: await desk.list(defined(query)) } satisfies ApprovalsAnswer);
+  });
+  routes.get("/:id", async (c) => c.json((await desk.show(c.req.param("id"))) satisfies ApprovalReviewAnswer));
+  routes.post("/:id", async (c) => {
+    const { verdict, ...choice } = parseRequest(DECISION, await readBody(c.req.raw), "body");
+    const id = c.req.param("id");
+    const approval =
+      verdict === "revoke"
+        ? await desk.revoke(id, operator)
+        : await desk.decide(id, { verdict, ...defined(choice) }, operator);
+    return c.json({ approval } satisfies ApprovalAnswer);
+  });
+  return routes;
+}
+
+/** Throws `REQUEST_INVALID` with every problem. */
+function parseRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: unknown,
+  part: "query" | "body",
+): z.output<Schema> {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": ")).join("; ");
+  throw new GloveboxError("REQUEST_INVALID", `Wrong ${part}: ${problems}`, {
+    hint: "The contract of the admin API lists the parameters of each address",
+  });
+}
+
+/** Counts while it reads, because a body may have no length header. */
+async function readBody({ body }: Request): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES) {
+      throw new GloveboxError("LIMIT_SIZE", `A decision has at most ${BODY_BYTES} bytes`, {
+        hint: "Write a shorter note",
+      });
+    }
+    chunks.push(chunk);
+  }
+  const raw = parseJson(Buffer.concat(chunks).toString("utf8"));
+  if (raw !== undefined) return raw;
+  throw new GloveboxError("REQUEST_INVALID", "The body is not JSON", { hint: 'Send { "verdict": "approve" }' });
+}
+
+function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string | undefined): Id | undefined {
+  const id = parse(raw);
+  if (id !== undefined || raw === undefined) return id;
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(raw)} is not a valid id`, {
+    hint: "Use an id from the list",
+  });
 }

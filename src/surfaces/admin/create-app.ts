@@ -1,34 +1,20 @@
 /** The HTTP application: guard, MCP, admin API, admin page, health. */
 
+import { readFileSync, readdirSync } from "node:fs";
+import { extname, join } from "node:path";
+
 import { Hono } from "hono";
 
 import { ERRORS, GloveboxError, toPublicError } from "../../domain/index.ts";
-import type { Principal } from "../../domain/index.ts";
-import type { Gateway } from "../gateway.ts";
-import { createApiRoutes, toHealth } from "./api-routes.ts";
-import { createApprovalRoutes } from "./approval-routes.ts";
-import { checkToken } from "./check-token.ts";
-import { checkAddress, checkBodySize } from "./guard.ts";
-import { readWebFiles } from "./read-web-files.ts";
-import type { WebFile } from "./read-web-files.ts";
+import type { HttpDoor } from "../gateway.ts";
+import { createApiRoutes, createApprovalRoutes, toHealth } from "./api-routes.ts";
+import { checkAddress, checkBodySize, checkToken } from "./guard.ts";
 
-/** Dependencies of the application; it reads nothing from the environment. */
-export interface AppOptions {
-  readonly gateway: Gateway;
-  /** The principal of MCP clients and of the admin page. */
-  readonly principal: Principal;
-  /** The principal of decisions with the token. */
-  readonly operator: Principal;
-  /** Grants access to `/api`; new at every start. */
-  readonly token: string;
-  /** The folder of the built admin page; everything else works without it. */
-  readonly webFolder: string;
+export interface AppOptions extends HttpDoor {
   /** Valid values of the Host header, lower case, with the port; provided by `listen`. */
   readonly allowedHosts: ReadonlySet<string>;
   /** The MCP routes. Closed with the application. */
   readonly mcp: { readonly routes: Hono; close(): Promise<void> };
-  /** Logs an internal fault and returns the incident's id. */
-  readonly report: (thrown: unknown) => string;
 }
 
 /** Closing ends MCP sessions and their running executions; `listen` closes the listener. */
@@ -50,14 +36,21 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
-  ["content-security-policy", CONTENT_SECURITY_POLICY],
-  ["x-content-type-options", "nosniff"],
-  ["x-frame-options", "DENY"],
-  ["referrer-policy", "no-referrer"],
-  ["cross-origin-resource-policy", "same-origin"],
-  ["cross-origin-opener-policy", "same-origin"],
-];
+const SECURITY_HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  [".html", "text/html; charset=utf-8"],
+  [".js", "text/javascript; charset=utf-8"],
+  [".css", "text/css; charset=utf-8"],
+  [".svg", "image/svg+xml"],
+]);
 
 /** Builds the routes. The guard runs before all of them, also for unknown paths. */
 export function createApp(options: AppOptions): App {
@@ -82,7 +75,12 @@ export function createApp(options: AppOptions): App {
   });
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals, options.operator));
   app.route("/api", createApiRoutes(gateway, principal));
-  mountPage(app, readWebFiles(options.webFolder));
+  const files = readWebFiles(options.webFolder);
+  app.get("*", async (c, next) => {
+    const file = files.get(c.req.path);
+    if (!file) return next();
+    return c.body(file.body, 200, { "content-type": file.type, "cache-control": "no-cache" });
+  });
 
   return {
     fetch: async (request) => secure(await app.fetch(request)),
@@ -97,12 +95,29 @@ function mountMetrics(app: Hono, render: () => string): void {
   app.get("/metrics", (c) => c.body(render(), 200, headers));
 }
 
-function mountPage(app: Hono, files: ReadonlyMap<string, WebFile>): void {
-  app.get("*", async (c, next) => {
-    const file = files.get(c.req.path);
-    if (!file) return next();
-    return c.body(file.body, 200, { "content-type": file.type, "cache-control": "no-cache" });
-  });
+/**
+ * The built admin page, read once: requests are looked up in a map and never touch the file system, so no path of a
+ * request can reach another file. Keys are URL paths; `/` is the page. Empty if the folder does not exist. Links and
+ * other file types are skipped.
+ */
+function readWebFiles(folder: string) {
+  const files = new Map<string, { readonly body: Uint8Array<ArrayBuffer>; readonly type: string }>();
+  for (const name of listFiles(folder)) {
+    const type = TYPES.get(extname(name));
+    if (type === undefined) continue;
+    const body = Uint8Array.from(readFileSync(join(folder, name)));
+    files.set(name === "index.html" ? "/" : `/${name}`, { body, type });
+  }
+  return files;
+}
+
+function listFiles(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  } catch {
+    return [];
+  }
 }
 
 function respondError(thrown: unknown, report: AppOptions["report"]): Response {
@@ -112,6 +127,6 @@ function respondError(thrown: unknown, report: AppOptions["report"]): Response {
 
 /** Applied to every answer, including errors, outside of the routes, so that no route can miss it. */
 function secure(response: Response): Response {
-  for (const [name, value] of SECURITY_HEADERS) response.headers.set(name, value);
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
   return response;
 }

@@ -1,7 +1,9 @@
 /**
- * Runs before every route. A web page can make the browser send requests to this machine (DNS rebinding, cross-site
+ * Runs before every route, and before the admin API. A web page can make the browser send requests to this machine (DNS rebinding, cross-site
  * requests). It can forge neither `Host` nor `Origin`, so both are checked.
  */
+
+import { createHash, timingSafeEqual } from "node:crypto";
 
 import { GloveboxError } from "../../domain/index.ts";
 
@@ -42,4 +44,18 @@ export function checkBodySize(headers: Headers): void {
 function isOwnOrigin(origin: string, allowedHosts: ReadonlySet<string>): boolean {
   const scheme = "http://";
   return origin.startsWith(scheme) && allowedHosts.has(origin.slice(scheme.length));
+}
+
+/** Throws `REQUEST_UNAUTHENTICATED` unless the `Authorization` header carries exactly `token`. */
+export function checkToken(authorization: string | undefined, token: string): void {
+  const sent = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+  if (sent !== undefined && timingSafeEqual(digest(sent), digest(token))) return;
+  throw new GloveboxError("REQUEST_UNAUTHENTICATED", "The admin API needs the token of this start", {
+    hint: "Open the address that `glovebox serve` prints",
+  });
+}
+
+/** Digests are compared, so that the time reveals neither the length nor a common prefix. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

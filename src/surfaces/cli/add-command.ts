@@ -1,4 +1,10 @@
-/** Options and parsers that commands share. */
+/** Defines commands, and what they share: the invocation, parsers of options, and files as input and output. */
+
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
@@ -6,14 +12,67 @@ import type { Command } from "commander";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/index.ts";
+import type { CommandContext, Terminal } from "./powers.ts";
+import { printJson, printLine } from "./print.ts";
 
-/** Adds a command with `--config`. */
-export function addCommand(parent: Command, words: string, description: string): Command {
-  return parent
-    .command(words)
-    .description(description)
-    .option("--config <path>", "a configuration file instead of the one that is found")
-    .copyInheritedSettings(parent);
+/** One run of a command with its options; `Own` are those that not every command has. */
+export type Invocation<Own = object> = ReturnType<typeof createInvocation<Own>>;
+
+export type AddCommand = ReturnType<typeof createAddCommand>;
+
+/** As commander parsed it: a string, an array of strings or undefined. */
+type Argument = Command["processedArgs"][number];
+
+interface SharedFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+function createInvocation<Own>(context: CommandContext, flags: SharedFlags & Own) {
+  const { powers } = context;
+  const loadSettings = () => powers.loadSettings(flags.config);
+  return {
+    ...context,
+    flags,
+    terminal: powers.terminal,
+    loadSettings,
+    openGateway: async () => powers.openGateway(await loadSettings()),
+    openRecords: async () => powers.openRecords(await loadSettings()),
+    readRecords: async () => powers.readRecords(await loadSettings()),
+    print: createPrint(powers.terminal, flags),
+  };
+}
+
+/** Prints the value as one JSON object with `--json`, and the lines without it. */
+export function createPrint({ stdout }: Pick<Terminal, "stdout">, { json }: SharedFlags) {
+  return (value: unknown, lines: readonly string[]): void => {
+    if (json) printJson(stdout, value);
+    else for (const line of lines) printLine(stdout, line);
+  };
+}
+
+/**
+ * Returns the function that adds a command with `--config`. Options may come before or after a subcommand, so each also
+ * accepts those of its parent. A command that returns nothing ends with exit code 0.
+ */
+export function createAddCommand(context: CommandContext, end: (code: number) => void) {
+  return function addCommand<Own>(
+    parent: Command,
+    words: string,
+    description: string,
+    run: (invocation: Invocation<Own>, first: Argument, second: Argument) => Promise<number | void>,
+  ): Command {
+    const command = parent
+      .command(words)
+      .description(description)
+      .option("--config <path>", "a configuration file instead of the one that is found")
+      .copyInheritedSettings(parent);
+    return command.action(async () => {
+      const [first, second] = command.processedArgs;
+      const code = await run(createInvocation(context, command.optsWithGlobals()), first, second);
+      if (typeof code === "number") end(code);
+    });
+  };
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
@@ -34,4 +93,32 @@ export function parseCount(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new InvalidArgumentError("It must be an integer from 1 up.");
+}
+
+export function parsePort(text: string): number {
+  const value = Number(text);
+  if (text !== "" && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new InvalidArgumentError("It must be a port from 0 to 65535.");
+}
+
+export async function readText(file: string, { cwd }: Terminal, hint = "Check the path"): Promise<string> {
+  return readFile(resolve(cwd, file), "utf8").catch((cause: unknown) => {
+    throw new GloveboxError("REQUEST_INVALID", `${file} cannot be read`, { cause, hint });
+  });
+}
+
+/** Writes to standard output, or to a new file that only its owner can read. */
+export async function writeOutput(
+  lines: Iterable<string> | AsyncIterable<string>,
+  file: string | undefined,
+  { cwd, stdout }: Terminal,
+): Promise<void> {
+  const isFile = file !== undefined;
+  const target = isFile ? createWriteStream(resolve(cwd, file), { flags: "wx", mode: 0o600 }) : stdout;
+  await pipeline(Readable.from(lines), target, { end: isFile }).catch((cause: unknown) => {
+    throw new GloveboxError("REQUEST_INVALID", `${file ?? "standard output"} cannot be written`, {
+      cause,
+      hint: "Choose a new file in a folder that you may write to",
+    });
+  });
 }

@@ -1,21 +1,17 @@
 /** `glovebox doctor`: checks the installation and names the remedy for each problem. */
 
-import type { LedgerVerdict } from "../../ledger/index.ts";
+import type { Command } from "commander";
+
 import type { Settings } from "../../config/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
-import type { ExecutionResult, IsolationLayer, Principal } from "../../domain/index.ts";
-import type { ExportRow } from "../../store/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
+import type { ExecutionResult, Principal } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
+import type { AddCommand, Invocation } from "./add-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
-import { countOf, printJson, printLine } from "./print.ts";
+import { countOf } from "./print.ts";
 
-export interface Check {
-  readonly name: string;
-  readonly state: "ok" | "warning" | "failed";
-  readonly message: string;
-  readonly hint?: string;
-}
+type Check = ReturnType<typeof check>;
 
 /** For an upstream that is not ready and has not failed either. */
 const SLOW_HINT = "It has not answered yet: run the same command by hand to find the cause, or wait and try again";
@@ -29,30 +25,43 @@ const EXPORT_HINT = "Glovebox retries automatically; check `audit.export`";
 
 const SIGNS = { ok: "ok      ", warning: "warning ", failed: "FAILED  " } as const;
 
-export async function doctorCommand(
-  flags: { readonly config?: string; readonly json?: boolean },
-  { powers, principal }: { powers: CliPowers; principal: Principal },
-): Promise<number> {
-  const checks = await examine(flags.config, powers, principal);
-  const { stdout } = powers.terminal;
-  if (flags.json) printJson(stdout, { version: powers.version, checks });
-  else for (const check of checks) printLine(stdout, formatCheck(check));
+const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
+  strict: "strict: a fresh realm in a process with every layer of confinement",
+  confined: "confined: a fresh realm in a process with some layers of confinement",
+  process:
+    "process: a fresh realm in a process without confinement; a flaw in the engine would reach what this account can",
+};
+
+export function addDoctor(program: Command, addCommand: AddCommand): void {
+  addCommand(program, "doctor", "check the installation and name remedies", doctorCommand).option(
+    "--json",
+    "print as one JSON object",
+  );
+}
+
+async function doctorCommand(invocation: Invocation): Promise<number> {
+  const checks = await examine(invocation);
+  invocation.print({ version: invocation.powers.version, checks }, checks.map(formatCheck));
   return checks.some(({ state }) => state === "failed") ? EXIT.failed : EXIT.done;
 }
 
-async function examine(config: string | undefined, powers: CliPowers, principal: Principal): Promise<readonly Check[]> {
-  const node: Check = { name: "node", state: "ok", message: `Node ${powers.nodeVersion}` };
-  const settings = await attempt("configuration", () => powers.loadSettings(config));
-  if (!settings.ok) return [node, settings.check];
-  const read: Check = { name: "configuration", state: "ok", message: describeSource(settings.value) };
-  const opened = await attempt("store", () => powers.openGateway(settings.value));
-  if (!opened.ok) return [node, read, opened.check];
-  await using gateway = opened.value;
-  const store: Check = { name: "store", state: "ok", message: settings.value.store.path };
+function check(name: string, state: keyof typeof SIGNS, message: string, hint?: string) {
+  return { name, state, message, ...defined({ hint }) };
+}
+
+async function examine({ powers, principal, loadSettings }: Invocation): Promise<readonly Check[]> {
+  const node = check("node", "ok", `Node ${powers.nodeVersion}`);
+  const settings = await loadSettings().catch(toFailure("configuration"));
+  if ("message" in settings) return [node, settings];
+  const read = check("configuration", "ok", describeSource(settings));
+  const opened = await powers.openGateway(settings).catch(toFailure("store"));
+  if ("message" in opened) return [node, read, opened];
+  await using gateway = opened;
+  const store = check("store", "ok", settings.store.path);
   // Upstreams first: the self-test makes failed ones retry, which clears their cause.
   const upstreams = await examineUpstreams(gateway, principal);
   const sandbox = await examineSandbox(gateway, principal);
-  return [node, read, store, ...sandbox, ...upstreams, ...(await examineLedger(settings.value, powers))];
+  return [node, read, store, ...sandbox, ...upstreams, ...(await examineLedger(settings, powers))];
 }
 
 /** Checks the ledger and the progress of its exports. */
@@ -60,56 +69,30 @@ async function examineLedger(settings: Settings, powers: CliPowers): Promise<rea
   await using records = await powers.readRecords(settings);
   const reader = records.openReader();
   const last = await reader.last();
-  const ledger = last > MOST_CHECKED ? describeLong(last) : describeLedger(await reader.verify());
+  const verdict = last > MOST_CHECKED ? undefined : await reader.verify();
   const rows = await reader.exports();
-  const place = { last, now: powers.now() };
   const exports = settings.audit.exports.map(({ id }) => {
-    const row = rows.find((one) => one.id === id);
-    return describeExport(id, row, place);
+    const { cursor = 0, failure = null, sentAt = null } = rows.find((row) => row.id === id) ?? {};
+    const name = `export ${id}`;
+    const message = `${cursor} of ${last} records sent`;
+    if (failure !== null) return check(name, "failed", `${message}; ${failure}`, EXPORT_HINT);
+    const isBehind = cursor < last && powers.now() - (sentAt ?? 0) > BEHIND_MS;
+    return isBehind ? check(name, "warning", `${message}; it is behind`, EXPORT_HINT) : check(name, "ok", message);
   });
+  if (!verdict) return [check("ledger", "ok", `${last} records; \`glovebox audit verify\` checks them`), ...exports];
+  const ledger = verdict.ok
+    ? check("ledger", "ok", `${verdict.records} records, all intact`)
+    : check("ledger", "failed", `record ${verdict.seq}: ${verdict.problem}`, SUSPECT_HINT);
   return [ledger, ...exports];
 }
 
-function describeLedger(verdict: LedgerVerdict): Check {
-  if (verdict.ok) return { name: "ledger", state: "ok", message: `${verdict.records} records, all intact` };
-  return { name: "ledger", state: "failed", message: `record ${verdict.seq}: ${verdict.problem}`, hint: SUSPECT_HINT };
-}
-
-function describeLong(last: number): Check {
-  return { name: "ledger", state: "ok", message: `${last} records; \`glovebox audit verify\` checks them` };
-}
-
-function describeExport(
-  id: string,
-  row: ExportRow | undefined,
-  { last, now }: { readonly last: number; readonly now: number },
-): Check {
-  const { cursor = 0, failure = null, sentAt = null } = row ?? {};
-  const message = `${cursor} of ${last} records sent`;
-  if (failure === null && cursor < last && now - (sentAt ?? 0) > BEHIND_MS)
-    return { name: `export ${id}`, state: "warning", message: `${message}; it is behind`, hint: EXPORT_HINT };
-  if (failure === null) return { name: `export ${id}`, state: "ok", message };
-  return { name: `export ${id}`, state: "failed", message: `${message}; ${failure}`, hint: EXPORT_HINT };
-}
-
-type Attempted<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly check: Check };
-
-async function attempt<T>(name: string, act: () => Promise<T>): Promise<Attempted<T>> {
-  try {
-    return { ok: true, value: await act() };
-  } catch (thrown) {
+/** Rejects again with anything that is not the cause of a problem. */
+function toFailure(name: string) {
+  return (thrown: unknown): Check => {
     if (!(thrown instanceof GloveboxError)) throw thrown;
-    const { hint } = thrown.details;
-    return {
-      ok: false,
-      check: {
-        name: thrown.code === "SANDBOX_UNAVAILABLE" ? "sandbox" : name,
-        state: "failed",
-        message: thrown.message,
-        ...(hint !== undefined && { hint }),
-      },
-    };
-  }
+    const { code, message, details } = thrown;
+    return check(code === "SANDBOX_UNAVAILABLE" ? "sandbox" : name, "failed", message, details.hint);
+  };
 }
 
 function describeSource({ source, upstreams }: Settings): string {
@@ -120,34 +103,26 @@ function describeSource({ source, upstreams }: Settings): string {
 /** A self-test in a real isolate, because nothing else proves that programs run. */
 async function examineSandbox(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
   const result = await gateway.execute({ principal, source: "return 6 * 7" });
-  const sandbox: Check =
-    result.value === 42
-      ? { name: "sandbox", state: "ok", message: `${result.engine} engine ran a program in ${result.stats.wallMs} ms` }
-      : { name: "sandbox", state: "failed", message: result.error?.message ?? "a program returned the wrong result" };
-  return [sandbox, describeIsolation(result.isolation), ...gateway.health().layers.map(toCheck)];
-}
-
-const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
-  strict: "strict: a fresh realm in a process with every layer of confinement",
-  confined: "confined: a fresh realm in a process with some layers of confinement",
-  process:
-    "process: a fresh realm in a process without confinement; a flaw in the engine would reach what this account can",
-};
-
-function describeIsolation(level: ExecutionResult["isolation"]): Check {
-  return { name: "isolation", state: level === "strict" ? "ok" : "warning", message: LEVELS[level] };
-}
-
-function toCheck({ name, present, message, hint }: IsolationLayer): Check {
-  return { name: `layer ${name}`, state: present ? "ok" : "warning", message, ...(hint !== undefined && { hint }) };
+  const { value, engine, stats, error, isolation } = result;
+  return [
+    value === 42
+      ? check("sandbox", "ok", `${engine} engine ran a program in ${stats.wallMs} ms`)
+      : check("sandbox", "failed", error?.message ?? "a program returned the wrong result"),
+    check("isolation", isolation === "strict" ? "ok" : "warning", LEVELS[isolation]),
+    ...gateway
+      .health()
+      .layers.map(({ name, present, message, hint }) =>
+        check(`layer ${name}`, present ? "ok" : "warning", message, hint),
+      ),
+  ];
 }
 
 async function examineUpstreams(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
   const { servers } = await gateway.search(principal, { limit: 1 });
   return servers.map(({ name, state, tools, cause, hint }) =>
     state === "ready"
-      ? { name: `upstream ${name}`, state: "ok", message: countOf(tools, "tool"), ...(hint !== undefined && { hint }) }
-      : { name: `upstream ${name}`, state: "failed", message: cause ?? state, hint: hint ?? SLOW_HINT },
+      ? check(`upstream ${name}`, "ok", countOf(tools, "tool"), hint)
+      : check(`upstream ${name}`, "failed", cause ?? state, hint ?? SLOW_HINT),
   );
 }
 

@@ -1,6 +1,5 @@
 /** The front door of the command line. */
 
-export { createTerminal } from "./create-terminal.ts";
 export { openBrowser } from "./open-browser.ts";
+export { createTerminal } from "./powers.ts";
 export { runCli } from "./run-cli.ts";
-export type { CliContext } from "./run-cli.ts";

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { ConnectorId, ExecutionId, Instant, JsonObject, Principal } from "../../domain/index.ts";
+import type { ConnectorId, ExecutionId, ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { Logins } from "../../connectors/index.ts";
 import type {
   ExecutionControl,
@@ -16,7 +16,7 @@ import type {
 } from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { Vault } from "../../vault/index.ts";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway, HttpDoor, McpDoor } from "../gateway.ts";
 
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -52,25 +52,11 @@ export interface OperatorRecords extends AsyncDisposable {
 
 /** What the commands `serve` and `mcp` start. */
 export interface Servers {
-  serveHttp(options: HttpServerOptions): Promise<{ readonly url: string; close(): Promise<void> }>;
+  serveHttp(
+    options: HttpDoor & { readonly host: string; readonly port: number },
+  ): Promise<{ readonly url: string; close(): Promise<void> }>;
   /** Resolves when the client ends the connection. */
-  serveMcpOverStdio(
-    door: Pick<HttpServerOptions, "gateway" | "principal" | "report">,
-    streams: { readonly input: Readable; readonly output: Writable },
-  ): Promise<void>;
-}
-
-interface HttpServerOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly gateway: Gateway;
-  /** The principal of MCP clients and of the admin page. */
-  readonly principal: Principal;
-  /** The principal of the token. */
-  readonly operator: Principal;
-  readonly token: string;
-  readonly webFolder: string;
-  readonly report: (thrown: unknown) => string;
+  serveMcpOverStdio(door: McpDoor, streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;
 }
 
 export interface CliPowers {
@@ -108,7 +94,46 @@ export interface CommandContext {
   readonly powers: CliPowers;
   /** The person at the terminal. */
   readonly principal: Principal;
+  /** The principal of MCP clients of a server that this person started. */
+  readonly agent: Principal;
 }
 
 /** How every command ends; `docs/reference/command-line.md` explains the codes. */
 export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, interrupted: 130 } as const;
+
+/** The exit code after one program. */
+export function exitOf({ state, error }: Pick<ExecutionResult, "state" | "error">): number {
+  if (state === "completed") return EXIT.done;
+  if (state === "paused") return EXIT.paused;
+  return error && (error.code.startsWith("POLICY_") || error.code === "EGRESS_DENIED") ? EXIT.refused : EXIT.failed;
+}
+
+/** The terminal of a process. The first signal starts the shutdown; a second Ctrl-C ends the process at once. */
+export function createTerminal(owner: NodeJS.Process): Terminal {
+  const { stdin, stdout, stderr } = owner;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    cwd: owner.cwd(),
+    onInterrupt(listener) {
+      const first = (): void => {
+        owner.once("SIGINT", () => owner.exit(EXIT.interrupted));
+        owner.on("SIGTERM", () => undefined); // the shutdown is already in progress
+        listener();
+      };
+      owner.once("SIGINT", first);
+      owner.once("SIGTERM", first);
+      return () => {
+        owner.removeListener("SIGINT", first);
+        owner.removeListener("SIGTERM", first);
+      };
+    },
+  };
+}
+
+/** A signal that fires at the first interrupt. Disposing it stops listening. */
+export function watchInterrupt(terminal: Terminal): Disposable & { readonly signal: AbortSignal } {
+  const abort = new AbortController();
+  return { signal: abort.signal, [Symbol.dispose]: terminal.onInterrupt(() => abort.abort()) };
+}

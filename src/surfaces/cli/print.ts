@@ -4,7 +4,8 @@ import type { Writable } from "node:stream";
 
 import { cleanText } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
-import type { DryRun, ExecutionResult, Finding, GloveboxError, PublicError } from "../../domain/index.ts";
+import type { CallPlan, DryRun, ExecutionResult, Finding, GloveboxError, PublicError } from "../../domain/index.ts";
+import type { PlanAnswer } from "../gateway.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -83,8 +84,7 @@ function formatTruncation({ handle, bytes, shape }: NonNullable<ExecutionResult[
   return `the result has ${bytes} bytes; above is a sample, a program reads the rest with ${how}: ${shape}`;
 }
 
-/** Findings, one line each. */
-export function printFindings(findings: readonly Finding[], stderr: Writable): void {
+function printFindings(findings: readonly Finding[], stderr: Writable): void {
   for (const { rule, severity, message, line, column } of findings) {
     printLine(stderr, `${severity}: ${message} (${rule}, line ${line}, column ${column})`);
   }
@@ -96,8 +96,30 @@ function formatValue(value: unknown): string {
 
 function summarize({ state, calls, stats, engine, isolation }: ExecutionResult): string {
   const failed = calls.filter(({ outcome }) => outcome !== "ok").length;
-  const told = `${countOf(calls.length, "call")}${failed === 0 ? "" : `, ${failed} not ok`}`;
-  return `${state} in ${stats.wallMs} ms, ${told}, ${engine} engine, isolation ${isolation}`;
+  const made = `${countOf(calls.length, "call")}${failed === 0 ? "" : `, ${failed} not ok`}`;
+  return `${state} in ${stats.wallMs} ms, ${made}, ${engine} engine, isolation ${isolation}`;
+}
+
+/** The plan is on stdout, findings and the cause of a refusal on stderr. */
+export function printPlan(answer: PlanAnswer, stdout: Writable, stderr: Writable): void {
+  printFindings(answer.findings, stderr);
+  if (!answer.ok) return printLine(stderr, formatError(answer.error));
+  for (const line of formatPlan(answer.plan)) printLine(stdout, line);
+}
+
+/** One line for each tool, and one more if the list is not exact or empty. */
+export function formatPlan({ exact, calls }: CallPlan): readonly string[] {
+  const lines = calls.map(formatCall);
+  if (!exact) return [...lines, "and possibly any other tool: the program computes which tools it calls"];
+  return lines.length === 0 ? ["no tool"] : lines;
+}
+
+function formatCall({ tool, effect, access, times, when, args = [], at }: CallPlan["calls"][number]): string {
+  const places = at.map(({ line, column }) => `${line}:${column}`).join(", ");
+  const often = times === "once" ? "once" : "possibly many times";
+  const how = access === "computed" ? ", computed" : "";
+  const literals = args.map((each) => ` ${JSON.stringify(each)}`).join("");
+  return `${tool} (${effect}, ${often}, ${when}${how}) at ${places}${literals}`;
 }
 
 /** `1 tool`, `2 tools`. */

@@ -2,28 +2,30 @@
 
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readAll } from "node:stream/consumers";
 
+import { Option } from "commander";
+import type { Command } from "commander";
+
 import { parseLimits } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
-import { GloveboxError, describeError, isJsonObject } from "../../domain/index.ts";
-import type { EngineName, ExecutionResult, Principal } from "../../domain/index.ts";
+import { GloveboxError, defined, describeError, isJsonObject, parseJson } from "../../domain/index.ts";
+import type { EngineName } from "../../domain/index.ts";
 import type { ExecuteInput } from "../../execution/index.ts";
-import { parseBatchLine } from "../parse-request.ts";
 import type { Gateway } from "../gateway.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers, Terminal } from "./powers.ts";
-import { printPlan } from "./print-plan.ts";
-import { printJson, printResult } from "./print.ts";
+import { parseBatchLine } from "../parse-request.ts";
+import { parseCount, readText } from "./add-command.ts";
+import type { AddCommand, Invocation } from "./add-command.ts";
+import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
+import type { Terminal } from "./powers.ts";
+import { printJson, printPlan, printResult } from "./print.ts";
+import { UNRESTRICTED } from "./serve-commands.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-export interface RunFlags {
-  readonly config?: string;
-  readonly json?: boolean;
+interface RunFlags {
   readonly batch?: string;
   readonly parallel?: number;
   readonly wallMs?: number;
@@ -39,62 +41,56 @@ export interface RunFlags {
   readonly unrestrictedNetwork?: boolean;
 }
 
-interface RunSession {
+interface RunSession extends Invocation<RunFlags> {
   readonly gateway: Gateway;
-  readonly terminal: Terminal;
-  readonly principal: Principal;
-  readonly flags: RunFlags;
   readonly signal: AbortSignal;
 }
 
-export async function runCommand(
-  file: string | undefined,
-  flags: RunFlags,
-  { powers, principal: operator }: { powers: CliPowers; principal: Principal },
-): Promise<number> {
-  const { terminal } = powers;
-  const principal = { ...operator, session: randomUUID() };
+export function addRun(program: Command, addCommand: AddCommand): void {
+  addCommand(program, "run", "run one program through the whole pipeline", runCommand)
+    .argument("[file]", "the program; - for standard input")
+    .option("--json", "print the whole result as one JSON object")
+    .option("--batch <file>", "one JSON object per line in, one result per line out")
+    .option("--parallel <number>", "with --batch: how many at once", parseCount)
+    .option("--wall-ms <ms>", "wall-clock limit", parseCount)
+    .option("--cpu-ms <ms>", "CPU time limit", parseCount)
+    .option("--memory-mb <mb>", "memory limit", parseCount)
+    .option("--calls <number>", "limit on tool calls", parseCount)
+    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
+    .option("--plan", "print which tools the program can call, without running it")
+    .option("--dry-run", "make reads only and list the other calls")
+    .option("--no-analysis", "skip the rules and the type check; the sandbox does not depend on them")
+    .option("--no-types", "skip the type check; wrong arguments are reported at the call")
+    .option(...UNRESTRICTED)
+    .option("--no-network", "run without fetch, even if the network policy allows hosts");
+}
+
+async function runCommand(invocation: Invocation<RunFlags>, file: string | undefined): Promise<number> {
+  const { flags, powers, terminal } = invocation;
+  const principal = { ...invocation.principal, session: randomUUID() };
   if (flags.plan && flags.batch !== undefined) {
     throw new GloveboxError("REQUEST_INVALID", "--plan cannot be used with --batch", { hint: "Remove one of them" });
   }
   const source = flags.batch === undefined ? await readSource(file, terminal) : "";
-  const settings = withFlags(await powers.loadSettings(flags.config), flags);
-  const abort = new AbortController();
-  const forget = terminal.onInterrupt(() => abort.abort());
-  try {
-    await using gateway = await powers.openGateway(settings, flags);
-    const session: RunSession = { gateway, terminal, principal, flags, signal: abort.signal };
-    if (flags.batch !== undefined) return await runBatch(flags.batch, session);
-    return flags.plan ? await planOne(source, session) : await runOne(source, session);
-  } finally {
-    forget();
-  }
+  const settings = withFlags(await invocation.loadSettings(), flags);
+  using interrupt = watchInterrupt(terminal);
+  await using gateway = await powers.openGateway(settings, flags);
+  const session: RunSession = { ...invocation, gateway, principal, signal: interrupt.signal };
+  if (flags.batch !== undefined) return await runBatch(flags.batch, session);
+  return flags.plan ? await planOne(source, session) : await runOne(source, session);
 }
 
 /** The operator's flags replace configured limits; a program can never ask for more. */
 function withFlags(settings: Settings, { wallMs, cpuMs, memoryMb, calls, engine }: RunFlags): Settings {
-  const limits = parseLimits({
-    ...settings.sandbox.limits,
-    ...(wallMs !== undefined && { wallMs }),
-    ...(cpuMs !== undefined && { cpuMs }),
-    ...(memoryMb !== undefined && { memoryBytes: memoryMb * MEGABYTE }),
-    ...(calls !== undefined && { calls }),
-  });
-  return { ...settings, sandbox: { ...settings.sandbox, limits, ...(engine && { engine }) } };
+  const memoryBytes = memoryMb === undefined ? undefined : memoryMb * MEGABYTE;
+  const limits = parseLimits({ ...settings.sandbox.limits, ...defined({ wallMs, cpuMs, memoryBytes, calls }) });
+  return { ...settings, sandbox: { ...settings.sandbox, limits, ...defined({ engine }) } };
 }
 
 async function readSource(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === "-" || (file === undefined && !terminal.stdin.isTTY)) return readAll(terminal.stdin);
-  if (file === undefined) {
-    throw new GloveboxError("REQUEST_INVALID", "No program was given", {
-      hint: "Pass a file, or - for standard input",
-    });
-  }
-  try {
-    return await readFile(resolve(terminal.cwd, file), "utf8");
-  } catch (cause) {
-    throw new GloveboxError("REQUEST_INVALID", `${file} cannot be read`, { cause, hint: "Check the path" });
-  }
+  if (file !== undefined) return readText(file, terminal);
+  throw new GloveboxError("REQUEST_INVALID", "No program was given", { hint: "Pass a file, or - for standard input" });
 }
 
 async function runOne(source: string, session: RunSession): Promise<number> {
@@ -114,20 +110,11 @@ async function planOne(source: string, session: RunSession): Promise<number> {
   return answer.ok ? EXIT.done : EXIT.failed;
 }
 
-function toInput(
-  { source, limits }: Pick<ExecuteInput, "source" | "limits">,
-  { principal, signal, flags }: RunSession,
-): ExecuteInput {
+function toInput(program: Pick<ExecuteInput, "source" | "limits">, session: RunSession): ExecuteInput {
+  const { principal, signal, flags } = session;
   const { analysis, types, network, dryRun = false } = flags;
   const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
-  return { source, principal, signal, analysis, types, dryRun, ...narrowed, ...(limits && { limits }) };
-}
-
-/** The exit code after one program. */
-export function exitOf({ state, error }: ExecutionResult): number {
-  if (state === "completed") return EXIT.done;
-  if (state === "paused") return EXIT.paused;
-  return error && (error.code.startsWith("POLICY_") || error.code === "EGRESS_DENIED") ? EXIT.refused : EXIT.failed;
+  return { ...program, principal, signal, analysis, types, dryRun, ...narrowed };
 }
 
 /** Each line gets a result line with its id, also an invalid one. Exit 0 if all lines were answered. */
@@ -165,17 +152,7 @@ async function answerLine(line: string, session: RunSession): Promise<void> {
 }
 
 /** A result without an execution id, because no execution was opened. */
-function toRefused(
-  thrown: GloveboxError,
-): Omit<ExecutionResult, "execution" | "engine" | "isolation"> & { execution: null } {
+function toRefused(thrown: GloveboxError) {
   const stats = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
   return { execution: null, state: "failed", logs: [], calls: [], error: describeError(thrown), findings: [], stats };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,8 +5,8 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import type { Gateway } from "../gateway.ts";
-import type { McpDoor, ToolRequest } from "./call-tool.ts";
+import type { Gateway, McpDoor } from "../gateway.ts";
+import type { ToolRequest } from "./call-tool.ts";
 import { capText } from "./cap-text.ts";
 import { describeMissing } from "./missing-files.ts";
 import { findPlainTool, hasObjectOutput } from "./plain-tools.ts";

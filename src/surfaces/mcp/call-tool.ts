@@ -7,32 +7,27 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 
 import { digestOf } from "../../text/index.ts";
 import { defined, isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
-import type { ExecutionEvent, ExecutionView, Principal, TraceContext } from "../../domain/index.ts";
+import type { ExecutionEvent, ExecutionView, TraceContext } from "../../domain/index.ts";
 import type { Media } from "../../execution/index.ts";
 import { NEVER } from "../../timing/index.ts";
-import type { Gateway } from "../gateway.ts";
-import { parseExecuteArguments } from "../parse-request.ts";
+import type { Gateway, McpDoor } from "../gateway.ts";
+import {
+  parseDescribeArguments,
+  parseExecuteArguments,
+  parseResumeArguments,
+  parseSearchArguments,
+} from "../parse-request.ts";
 import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
 import { RESUME } from "./definitions.ts";
 import { followWithPerson } from "./elicitation/follow-execution.ts";
 import type { PolledExecution } from "./elicitation/follow-execution.ts";
 import type { Person, Retry } from "./elicitation/person.ts";
 import { takeAnswers } from "./elicitation/take-answers.ts";
-import { parseDescribeArguments, parseResumeArguments, parseSearchArguments } from "./parse-arguments.ts";
 import { renderPart } from "./render-part.ts";
 import { renderError, renderExecution } from "./render-execution.ts";
 import { toBlock } from "./render-media.ts";
 import { renderSearch, toServerLine } from "./render-search.ts";
 import { showResult } from "./show-text.ts";
-
-/** Everything that the MCP surface needs from the rest of the product. */
-export interface McpDoor {
-  readonly gateway: Gateway;
-  /** The client; every request through this door is made in its name. */
-  readonly principal: Principal;
-  /** Logs an internal fault and returns the id of the incident, which is all that the client sees. */
-  readonly report: (thrown: unknown) => string;
-}
 
 /** The door of one session of a client: what it reads counts for this session only. */
 export function toSessionDoor(door: McpDoor): McpDoor {
@@ -89,11 +84,7 @@ function findAnswer({ expose }: Gateway, name: string): Answer | undefined {
 async function answerSearch({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
   const found = await gateway.search(principal, parseSearchArguments(rawArguments));
   const { tools, cursor, servers } = found;
-  const structuredContent = {
-    tools,
-    servers: servers.map((server) => toServerLine(server)),
-    ...(cursor !== undefined && { cursor }),
-  };
+  const structuredContent = { tools, servers: servers.map(toServerLine), ...defined({ cursor }) };
   return { ...toText(renderSearch(found)), structuredContent };
 }
 
@@ -121,7 +112,7 @@ async function answerExecute(door: McpDoor, request: ToolRequest): Promise<ToolA
 async function answerResume(door: McpDoor, request: ToolRequest): Promise<ToolAnswer> {
   const { gateway, principal } = door;
   const target = parseResumeArguments(request.rawArguments);
-  if (target.kind === "handle") return renderPart(await gateway.readResult(principal, target.handle, target.query));
+  if ("handle" in target) return renderPart(await gateway.readResult(principal, target.handle, target.query));
   return follow(door, request, async () => findOpened(door, request, target.execution));
 }
 

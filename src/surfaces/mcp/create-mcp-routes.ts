@@ -7,8 +7,8 @@ import { createMcpHandler, isLegacyRequest } from "@modelcontextprotocol/server"
 import { Hono } from "hono";
 
 import type { Instant } from "../../domain/index.ts";
+import type { McpDoor } from "../gateway.ts";
 import { toSessionDoor } from "./call-tool.ts";
-import type { McpDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { openSessions } from "./open-sessions.ts";
 import type { SessionLimits } from "./open-sessions.ts";

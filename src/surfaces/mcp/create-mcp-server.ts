@@ -13,8 +13,8 @@ import type {
 
 import { isJsonObject, parseTraceContext } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
+import type { McpDoor } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
-import type { McpDoor } from "./call-tool.ts";
 import { INSTRUCTIONS, RESUME, TOOL_DEFINITIONS } from "./definitions.ts";
 import { findPerson, findRetry } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";

@@ -5,11 +5,7 @@
 
 import type { Tool } from "@modelcontextprotocol/server";
 
-/** Names in one `describe`. */
-export const MAX_NAMES = 50;
-
-/** Tools in one page of `search`. */
-export const MAX_PAGE = 50;
+import { MAX_NAMES, MAX_PAGE } from "../parse-request.ts";
 
 /** Sent once per connection. Repeats the order of work, because some clients show only this to the model. */
 export const INSTRUCTIONS =

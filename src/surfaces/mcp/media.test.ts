@@ -9,9 +9,8 @@ import { createTool, known, snapshotOf } from "../../../test/fixtures/bridge/tes
 import { parseResultId } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
 import type { Media } from "../../execution/index.ts";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway, McpDoor } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
-import type { McpDoor } from "./call-tool.ts";
 import { AGENT, EXECUTION, createMemoryGateway, createResult } from "./fixtures/memory-gateway.ts";
 import { getPrompt, readResource } from "./pass-through.ts";
 import { renderPart } from "./render-part.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { Tool } from "../../domain/index.ts";
-import type { McpDoor } from "./call-tool.ts";
+import type { McpDoor } from "../gateway.ts";
 import { AGENT, createMemoryGateway, createResult } from "./fixtures/memory-gateway.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 

@@ -8,9 +8,9 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelc
 import { cleanText } from "../../text/index.ts";
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject, Tool } from "../../domain/index.ts";
+import type { McpDoor } from "../gateway.ts";
 import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";
 import type { UpstreamPlace } from "./addresses.ts";
-import type { McpDoor } from "./call-tool.ts";
 import type { PASSED_THROUGH } from "./plain-tools.ts";
 import { readKept } from "./read-kept.ts";
 import { restoreFiles } from "./restore-files.ts";

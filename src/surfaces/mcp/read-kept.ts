@@ -3,8 +3,8 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import type { McpDoor } from "../gateway.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import type { McpDoor } from "./call-tool.ts";
 
 /** A larger result must be read in parts. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -2,7 +2,7 @@
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import type { McpDoor } from "./call-tool.ts";
+import type { McpDoor } from "../gateway.ts";
 import { describeFile, parsePlaceholder } from "./missing-files.ts";
 import type { Placeholder } from "./missing-files.ts";
 

@@ -5,8 +5,8 @@ import type { Readable, Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 
+import type { McpDoor } from "../gateway.ts";
 import { toSessionDoor } from "./call-tool.ts";
-import type { McpDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { filterLines } from "./filter-lines.ts";
 

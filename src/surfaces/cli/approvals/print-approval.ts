@@ -3,10 +3,10 @@
 import { cleanText } from "../../../text/index.ts";
 import type { Approval, HeldChange, Instant, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/index.ts";
+import { formatPlan, toPlainJson, toVisible } from "../print.ts";
 
 type Review = Awaited<ReturnType<ApprovalDesk["show"]>>;
-import { formatPlan } from "../print-plan.ts";
-import { toPlainJson, toVisible } from "../print.ts";
 
 const SUMMARY_BYTES = 160;
 /** A longer program is shown only around the marked lines. */
@@ -114,10 +114,10 @@ function indent(title: string, lines: readonly string[]): readonly string[] {
 }
 
 const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["min", 60_000],
-  ["s", 1_000],
+  ["d", DAY_MS],
+  ["h", HOUR_MS],
+  ["min", MINUTE_MS],
+  ["s", SECOND_MS],
 ] as const;
 
 /** The two largest units: `6 d 23 h`. */

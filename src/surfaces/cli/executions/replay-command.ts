@@ -1,69 +1,47 @@
 /** `glovebox executions replay`: runs a past execution again from its journal or an export, without upstreams. */
 
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-
-import type { Settings } from "../../../config/index.ts";
-import { GloveboxError, parseExecutionId } from "../../../domain/index.ts";
+import { GloveboxError, defined, parseExecutionId, parseJson } from "../../../domain/index.ts";
 import type { EngineName, ExecutionId } from "../../../domain/index.ts";
 import type { KeptExecution, ReplayResult } from "../../../execution/index.ts";
-import { parseRecording } from "../../parse-recording.ts";
-import { EXIT } from "../powers.ts";
-import type { Terminal, CommandContext } from "../powers.ts";
+import { parseRecording } from "../../parse-request.ts";
+import { readText } from "../add-command.ts";
+import type { Invocation } from "../add-command.ts";
+import { EXIT, watchInterrupt } from "../powers.ts";
+import type { Terminal } from "../powers.ts";
 import { printJson, printLine, printResult } from "../print.ts";
 
-export interface ReplayFlags {
-  readonly config?: string;
-  readonly json?: boolean;
+interface ReplayFlags {
   readonly until?: number;
   readonly code?: string;
   readonly engine?: EngineName;
 }
 
+const FILE_HINT = "Pass an execution id (ex_ and 24 hex digits), or a file from `glovebox executions export`";
+
 /** Exit code 1 if it differs from the first time, or if other code failed. */
-export async function replayCommand(
-  subject: string,
-  flags: ReplayFlags,
-  { powers, principal }: CommandContext,
-): Promise<number> {
-  const { terminal } = powers;
-  const { until, code: file } = flags;
-  if (until !== undefined && file !== undefined) {
-    throw new GloveboxError("REQUEST_INVALID", "--until cannot be used with --code", {
-      hint: "Remove one of them",
-    });
+export async function replayCommand(invocation: Invocation<ReplayFlags>, subject: string): Promise<number> {
+  const { flags, powers, terminal } = invocation;
+  const { until, engine } = flags;
+  if (until !== undefined && flags.code !== undefined) {
+    throw new GloveboxError("REQUEST_INVALID", "--until cannot be used with --code", { hint: "Remove one of them" });
   }
-  const code = file === undefined ? undefined : await readText(file, terminal);
-  const settings = await powers.loadSettings(flags.config);
+  const code = flags.code === undefined ? undefined : await readText(flags.code, terminal, FILE_HINT);
+  const settings = await invocation.loadSettings();
   const id = parseExecutionId(subject);
   const kept = id
-    ? await findRecording(settings, id, { powers, principal })
-    : parseRecording(parseJson(await readText(subject, terminal)));
-  const abort = new AbortController();
-  const forget = terminal.onInterrupt(() => abort.abort());
-  try {
-    const options = {
-      signal: abort.signal,
-      ...(until !== undefined && { until }),
-      ...(code !== undefined && { code }),
-      ...(flags.engine && { engine: flags.engine }),
-    };
-    const replayed = await powers.showReplay(settings, kept, options);
-    if (flags.json) printJson(terminal.stdout, { same: replayed.difference === undefined, ...replayed });
-    else printReplayed(replayed, kept, { ...flags, terminal });
-    return abort.signal.aborted ? EXIT.interrupted : exitOf(replayed, code !== undefined);
-  } finally {
-    forget();
-  }
+    ? await findRecording(id, invocation)
+    : parseRecording(parseJson(await readText(subject, terminal, FILE_HINT)));
+  using interrupt = watchInterrupt(terminal);
+  const { signal } = interrupt;
+  const replayed = await powers.showReplay(settings, kept, { signal, ...defined({ until, code, engine }) });
+  if (flags.json) printJson(terminal.stdout, { same: replayed.difference === undefined, ...replayed });
+  else printReplayed(replayed, kept, { ...flags, terminal });
+  return signal.aborted ? EXIT.interrupted : exitOf(replayed, code !== undefined);
 }
 
 /** Closes the store before the replay starts. */
-async function findRecording(
-  settings: Settings,
-  id: ExecutionId,
-  { powers, principal }: CommandContext,
-): Promise<KeptExecution> {
-  await using records = await powers.openRecords(settings);
+async function findRecording(id: ExecutionId, { principal, openRecords }: Invocation): Promise<KeptExecution> {
+  await using records = await openRecords();
   return await records.findRecording(id, { actor: principal.id, action: "execution.replayed" });
 }
 
@@ -84,8 +62,8 @@ function printReplayed(
       printLine(stderr, `  ${seq} ${tool} ${outcome === "unknown" ? "no answer yet" : outcome}`);
     }
   }
-  const isTold = result.error?.code === "REPLAY_DIVERGED";
-  if (difference !== undefined && !isTold) printLine(stderr, `error: ${difference} [REPLAY_DIVERGED]`);
+  const isPrinted = result.error?.code === "REPLAY_DIVERGED";
+  if (difference !== undefined && !isPrinted) printLine(stderr, `error: ${difference} [REPLAY_DIVERGED]`);
   if (difference === undefined) printLine(stderr, describeSame(flags, first !== undefined));
 }
 
@@ -93,23 +71,4 @@ function describeSame({ until, code }: ReplayFlags, wasCompared: boolean): strin
   if (code !== undefined) return "replayed with other code; no upstream was called";
   if (until !== undefined) return `replayed up to the answer of call ${until}; no upstream was called`;
   return wasCompared ? "replayed; the result is the same" : "replayed as far as it came; it has not ended yet";
-}
-
-async function readText(file: string, { cwd }: Terminal): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, file), "utf8");
-  } catch (cause) {
-    throw new GloveboxError("REQUEST_INVALID", `${file} cannot be read`, {
-      cause,
-      hint: "Pass an execution id (ex_ and 24 hex digits), or a file from `glovebox executions export`",
-    });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

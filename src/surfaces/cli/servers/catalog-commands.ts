@@ -1,61 +1,59 @@
 /** `glovebox tools` and `describe`: the tools that agents can use, and their declarations. */
 
-import { EXIT } from "../powers.ts";
-import type { CommandContext } from "../powers.ts";
-import { printJson, printLine } from "../print.ts";
-import { describeServer, hasFailed } from "./servers-command.ts";
+import { Option } from "commander";
+import type { Command } from "commander";
 
-export interface CatalogFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly limit?: number;
-  readonly detail?: "brief" | "types" | "full";
-}
+import { parseCount } from "../add-command.ts";
+import type { AddCommand, Invocation } from "../add-command.ts";
+import { EXIT } from "../powers.ts";
+import { printJson, printLine } from "../print.ts";
+import { describeServer, hasFailed } from "./servers-commands.ts";
 
 const NAME_WIDTH = 36;
 /** The page size of a search. */
 const MOST_TOOLS = 50;
 
-export async function toolsCommand(
-  query: string,
-  flags: CatalogFlags,
-  { powers, principal }: CommandContext,
-): Promise<number> {
-  const { stdout, stderr } = powers.terminal;
-  await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));
+export function addCatalog(program: Command, addCommand: AddCommand): void {
+  addCommand(program, "tools", "list or search the tools agents can use", toolsCommand)
+    .argument("[query...]", "search words; without any, all tools")
+    .option("--json", "print as one JSON object")
+    .option("--limit <number>", "maximum number", parseCount);
+  addCommand(program, "describe", "print TypeScript declarations of tools or whole namespaces", describeCommand)
+    .argument("<names...>", "addresses such as github.listIssues, or namespaces such as github")
+    .option("--json", "print as one JSON object")
+    .addOption(new Option("--detail <level>", "level of detail").choices(["brief", "types", "full"]));
+}
+
+async function toolsCommand(
+  { flags, principal, terminal, openGateway, print }: Invocation<{ readonly limit?: number }>,
+  words: readonly string[],
+): Promise<void> {
+  await using gateway = await openGateway();
   const { limit = MOST_TOOLS } = flags;
-  const found = await gateway.search(principal, { query, limit });
-  if (flags.json) printJson(stdout, found);
-  else {
-    for (const { name, effect, effectSource, summary, labels } of found.tools) {
-      const shown = effectSource === "guess" ? `${effect}?` : effect;
-      const marks = labels ? ` [${labels.join(", ")}]` : "";
-      printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${shown.padEnd(8)} ${summary}${marks}`);
-    }
-    for (const server of found.servers) {
-      if (hasFailed(server) || server.withheld !== undefined) printLine(stderr, describeServer(server));
-    }
-    if (found.cursor !== undefined)
-      printLine(
-        stderr,
-        limit < MOST_TOOLS
-          ? "More tools match: narrow the query or raise --limit"
-          : "More tools match: narrow the query",
-      );
+  const found = await gateway.search(principal, { query: words.join(" "), limit });
+  const lines = found.tools.map(({ name, effect, effectSource, summary, labels }) => {
+    const shown = effectSource === "guess" ? `${effect}?` : effect;
+    const marks = labels ? ` [${labels.join(", ")}]` : "";
+    return `${name.padEnd(NAME_WIDTH)} ${shown.padEnd(8)} ${summary}${marks}`;
+  });
+  print(found, lines);
+  if (flags.json) return;
+  for (const server of found.servers) {
+    if (hasFailed(server) || server.withheld !== undefined) printLine(terminal.stderr, describeServer(server));
   }
-  return EXIT.done;
+  const remedy = limit < MOST_TOOLS ? "narrow the query or raise --limit" : "narrow the query";
+  if (found.cursor !== undefined) printLine(terminal.stderr, `More tools match: ${remedy}`);
 }
 
 /** Exit 1 if a name is neither a tool nor a namespace; the known ones are still printed. */
-export async function describeCommand(
+async function describeCommand(
+  { flags, principal, terminal, openGateway }: Invocation<{ readonly detail?: "brief" | "types" | "full" }>,
   names: readonly string[],
-  flags: CatalogFlags,
-  context: CommandContext,
 ): Promise<number> {
-  const { powers, principal } = context;
-  await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));
+  await using gateway = await openGateway();
   const { declarations, unknown } = await gateway.describe(principal, names, flags.detail ?? "full");
-  if (flags.json) printJson(powers.terminal.stdout, { declarations, ...(unknown.length > 0 && { unknown }) });
-  else powers.terminal.stdout.write(`${declarations.trimEnd()}\n`);
-  return unknown.length > 0 ? EXIT.failed : EXIT.done;
+  const isKnown = unknown.length === 0;
+  if (flags.json) printJson(terminal.stdout, isKnown ? { declarations } : { declarations, unknown });
+  else terminal.stdout.write(`${declarations.trimEnd()}\n`);
+  return isKnown ? EXIT.done : EXIT.failed;
 }

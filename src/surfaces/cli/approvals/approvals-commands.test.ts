@@ -6,32 +6,33 @@ import { describe, test } from "node:test";
 
 import { digestOf } from "../../../text/index.ts";
 import { findChange } from "../../../catalog/index.ts";
-import { builtinSettings } from "../../../config/index.ts";
 import { createDesk } from "../../../policy/approvals/create-desk.ts";
 import { OPERATOR, TOOL, changeTool, executionOf, openQueue } from "../../../policy/approvals/fixtures/open-queue.ts";
 import type { Queue } from "../../../policy/approvals/fixtures/open-queue.ts";
 import { AGENT } from "../../../policy/rules/fixtures/decision-case.ts";
-import type { ApprovalContext } from "./approvals-command.ts";
-import { decideCommand } from "./approvals-command.ts";
+import { createPrint } from "../add-command.ts";
+import { decide } from "./approvals-commands.ts";
+import type { Decider } from "./approvals-commands.ts";
 
 /** What the command line has, with a person at it who types `answer`; without one it is a script. */
 function contextOf({ approvals, store, clock }: Queue, answer?: string) {
   const stdin = Object.assign(new PassThrough(), answer === undefined ? {} : { isTTY: true });
   stdin.end(answer === undefined ? "" : `${answer}\n`);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const powers: ApprovalContext["powers"] = {
+  const decider: Decider = {
+    principal: OPERATOR,
+    print: createPrint({ stdout }, {}),
     terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
-    loadSettings: async () => builtinSettings(new Map(), "/"),
     openRecords: async () => ({
       openDesk: async () =>
         createDesk({ approvals, store, hide: (text) => text, findChange: (asked) => findChange(store.pins, asked) }),
       [Symbol.asyncDispose]: async () => undefined,
     }),
     // Every poll takes a second of this clock, so that the test does not wait.
-    now: () => (clock.at += 1_000),
+    powers: { now: () => (clock.at += 1_000) },
   };
   const read = (stream: PassThrough): string => String(stream.read() ?? "");
-  return { context: { powers, principal: OPERATOR }, stdout: () => read(stdout), stderr: () => read(stderr) };
+  return { decider, stdout: () => read(stdout), stderr: () => read(stderr) };
 }
 
 async function openPaused() {
@@ -52,8 +53,8 @@ describe("approve at a terminal", () => {
     test(`approve with the answer ${JSON.stringify(answer)} leaves the approval ${state}`, async () => {
       const { queue, asked } = await openPaused();
       await using _ = queue;
-      const { context, stderr } = contextOf(queue, answer);
-      assert.equal(await decideCommand(asked.id, { verdict: "approve" }, context), code);
+      const { decider, stderr } = contextOf(queue, answer);
+      assert.equal(await decide(decider, asked.id, { verdict: "approve" }), code);
       assert.equal((await queue.approvals.find(asked.id))?.state, state);
       assert.match(stderr(), /"amount": 5[^]*Approve, for this call only\? \[y\/N\] /);
     });
@@ -62,11 +63,11 @@ describe("approve at a terminal", () => {
     const { queue, asked } = await openPaused();
     await using _ = queue;
     const typed = contextOf(queue, "n");
-    assert.equal(await decideCommand(asked.id, { verdict: "approve", yes: true }, typed.context), 0);
+    assert.equal(await decide(typed.decider, asked.id, { verdict: "approve", yes: true }), 0);
     assert.equal(typed.stderr(), "");
     const second = await queue.request({ seq: 2 });
     const script = contextOf(queue);
-    assert.equal(await decideCommand(second.id, { verdict: "approve" }, script.context), 0);
+    assert.equal(await decide(script.decider, second.id, { verdict: "approve" }), 0);
     assert.match(script.stderr(), /"amount": 5/);
     assert.doesNotMatch(script.stderr(), /\[y\/N\]/);
   });
@@ -76,8 +77,8 @@ test("approve warns if the tool has changed since, and not if another tool has",
   const { queue, asked } = await openPaused();
   await using _ = queue;
   const shown = async (): Promise<string> => {
-    const { context, stderr } = contextOf(queue, "n");
-    await decideCommand(asked.id, { verdict: "approve" }, context);
+    const { decider, stderr } = contextOf(queue, "n");
+    await decide(decider, asked.id, { verdict: "approve" });
     return stderr();
   };
   await changeTool(queue, "shop", digestOf("another"));
@@ -93,8 +94,8 @@ describe("the outcome", () => {
     const other = await queue.request({ seq: 2 });
     const unknown = await queue.request({ execution: 2 });
     const outcomeOf = async (id: string) => {
-      const { context, stdout } = contextOf(queue);
-      await decideCommand(id, { verdict: "reject", note: "no", yes: true }, context);
+      const { decider, stdout } = contextOf(queue);
+      await decide(decider, id, { verdict: "reject", note: "no", yes: true });
       return stdout().split("\n")[1];
     };
     const end = (state: "paused" | "completed") =>

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { GloveboxError } from "../../domain/index.ts";
-import { parseExecuteArguments } from "../parse-request.ts";
-import { parseDescribeArguments, parseSearchArguments } from "./parse-arguments.ts";
+import { GloveboxError } from "../domain/index.ts";
+import { parseDescribeArguments, parseExecuteArguments, parseSearchArguments } from "./parse-request.ts";
 
 function refusal(parse: () => unknown): string {
   try {

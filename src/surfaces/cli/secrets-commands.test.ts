@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
 import type { Terminal } from "./powers.ts";
-import { readSecret } from "./read-secret.ts";
+import { readSecret } from "./secrets-commands.ts";
 
 function createTerminal(stdin: Terminal["stdin"]): Terminal & { readonly stderr: PassThrough } {
   return { stdin, stdout: new PassThrough(), stderr: new PassThrough(), cwd: "/", onInterrupt: () => () => undefined };

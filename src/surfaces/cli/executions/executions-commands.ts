@@ -1,0 +1,135 @@
+/** `glovebox executions` and its subcommands. */
+
+import { Option } from "commander";
+import type { Command } from "commander";
+
+import { GloveboxError, defined, parseExecutionId } from "../../../domain/index.ts";
+import type { ExecutionDetails } from "../../../execution/index.ts";
+import { parseCount, writeOutput } from "../add-command.ts";
+import type { AddCommand, Invocation } from "../add-command.ts";
+import { EXIT, exitOf } from "../powers.ts";
+import { printJson, printLine, printResult } from "../print.ts";
+import { describeExecution } from "./print-execution.ts";
+import { replayCommand } from "./replay-command.ts";
+
+const USUAL_LIMIT = 50;
+const STATES = ["running", "completed", "failed", "paused", "cancelled"];
+
+export function addExecutions(program: Command, addCommand: AddCommand): void {
+  const executions = addCommand(program, "executions", "list executions, newest first", listExecutions)
+    .addOption(new Option("--state <name>", "only those in this state").choices(STATES))
+    .option("--limit <number>", "maximum number (default 50)", parseCount)
+    .option("--json", "print as one JSON object");
+  addCommand(
+    executions,
+    "show <id>",
+    "show one execution: source with findings, calls and result",
+    showExecution,
+  ).option("--json", "print as one JSON object");
+  addCommand(executions, "cancel <id>", "cancel a running or paused execution in any gateway", cancelExecution).option(
+    "--json",
+    "print as one JSON object",
+  );
+  addCommand(executions, "resume <id>", "resume a suspended execution here, after a decision", resumeExecution).option(
+    "--json",
+    "print as one JSON object",
+  );
+  addCommand(
+    executions,
+    "replay <id>",
+    "replay an execution from its journal or an export, without upstreams",
+    replayCommand,
+  )
+    .option("--until <call>", "stop after the answer to this call", parseCount)
+    .option("--code <file>", "other code, with the recorded answers")
+    .addOption(new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd"]))
+    .option("--json", "print as one JSON object");
+  addCommand(
+    executions,
+    "export <id> [file]",
+    "write an execution to standard output or a new file, to replay it elsewhere",
+    exportExecution,
+  );
+}
+
+/** Starts nothing and changes nothing. */
+async function listExecutions({
+  flags,
+  readRecords,
+  print,
+}: Invocation<{ readonly limit?: number; readonly state?: ExecutionDetails["state"] }>): Promise<void> {
+  await using records = await readRecords();
+  const { limit = USUAL_LIMIT, state } = flags;
+  const executions = await records.history.list({ limit, ...defined({ state }) });
+  print({ executions }, executions.map(describeLine));
+}
+
+/** Starts nothing and changes nothing. */
+async function showExecution({ readRecords, print }: Invocation, id: string): Promise<void> {
+  await using records = await readRecords();
+  const details = await records.history.show(id);
+  print(details, describeExecution(details));
+}
+
+/** Exit 1 if its process did not answer: the request to cancel stays recorded. */
+async function cancelExecution(
+  { principal, terminal, openRecords, print }: Invocation,
+  id: string,
+): Promise<number | void> {
+  await using records = await openRecords();
+  const { source: _, result: __, approvals: ___, ...line } = await records.control.cancel(id, principal.id);
+  print(line, [describeLine(line)]);
+  if (line.endedAt !== null) return;
+  printLine(terminal.stderr, "Its process has not answered; it cancels the execution at its next poll");
+  return EXIT.failed;
+}
+
+function describeLine(execution: Omit<ExecutionDetails, "source" | "result" | "approvals">): string {
+  const { id, state, startedAt, endedAt, principal, errorCode } = execution;
+  const took = endedAt === null ? "" : `, ${endedAt - startedAt} ms`;
+  const code = errorCode === null ? "" : ` [${errorCode}]`;
+  return `${id} ${state} ${new Date(startedAt).toISOString()}${took}, by ${principal}${code}`;
+}
+
+/** Runs it here if no gateway does. Output and exit codes are those of `run`: exit 3 if it still waits for approval. */
+async function resumeExecution({ flags, powers, terminal, ...rest }: Invocation, rawId: string): Promise<number> {
+  const show = async (): Promise<ExecutionDetails> => {
+    await using records = await rest.readRecords();
+    return await records.history.show(rawId);
+  };
+  const { id, state } = await show();
+  if (state === "paused") {
+    await using gateway = await rest.openGateway();
+    const forget = terminal.onInterrupt(() => void gateway.close());
+    await gateway.resumeNow(id).finally(forget);
+  }
+  const { result } = await show();
+  if (result.state === "running") {
+    throw new GloveboxError("REQUEST_CONFLICT", `${id} runs in another process`, {
+      hint: "Run `glovebox executions show`",
+    });
+  }
+  const ended = { ...result, state: result.state };
+  if (flags.json) printJson(terminal.stdout, result);
+  else printResult(ended, terminal.stdout, terminal.stderr);
+  return ended.state === "cancelled" ? EXIT.interrupted : exitOf(ended);
+}
+
+/** One document for replay elsewhere. It is private to the owner, because it has all deliveries of the program. */
+async function exportExecution(
+  { powers, principal, terminal, openRecords }: Invocation,
+  rawId: string,
+  file: string | undefined,
+): Promise<void> {
+  const id = parseExecutionId(rawId);
+  if (!id) {
+    throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(rawId)} is not an execution id`, {
+      hint: "Use the id from the result of execute: ex_ and 24 hex digits",
+    });
+  }
+  await using records = await openRecords();
+  const kept = await records.findRecording(id, { actor: principal.id, action: "execution.exported" });
+  await writeOutput([`${JSON.stringify(powers.toRecordingFile(kept))}\n`], file, terminal);
+  if (file !== undefined)
+    printLine(terminal.stderr, `written to ${file}; it contains all results that the program received`);
+}

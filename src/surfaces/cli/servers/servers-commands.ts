@@ -1,0 +1,201 @@
+/** `glovebox servers` and its subcommands: upstreams, their state, withheld definitions and logins. */
+
+import type { Command } from "commander";
+
+import type { HeldTool } from "../../../catalog/index.ts";
+import type { DroppedLogin } from "../../../connectors/index.ts";
+import { GloveboxError, parseConnectorId, serverCommand } from "../../../domain/index.ts";
+import type { ConnectorId, UpstreamStatus } from "../../../domain/index.ts";
+import { parsePort } from "../add-command.ts";
+import type { AddCommand, Invocation } from "../add-command.ts";
+import { EXIT } from "../powers.ts";
+import { countOf, printLine } from "../print.ts";
+import { listenForAnswer } from "./listen-for-answer.ts";
+
+interface LoginFlags {
+  readonly open?: boolean;
+  readonly scope?: string;
+  readonly port?: number;
+}
+
+/** Time limit for the person at the browser. */
+const ANSWER_MS = 10 * 60_000;
+
+export function addServers(program: Command, addCommand: AddCommand): void {
+  const servers = addCommand(
+    program,
+    "servers",
+    "list upstreams, their state and withheld definitions",
+    serversCommand,
+  ).option("--json", "print as one JSON object");
+  addCommand(
+    servers,
+    "approve <name> [tools...]",
+    "show new or changed tool definitions and accept them",
+    approveServerCommand,
+  )
+    .option("--all", "all withheld definitions of this server")
+    .option("--json", "print as one JSON object");
+  addLogins(servers, addCommand);
+  addCommand(servers, "restart <name>", "restart an upstream in every gateway on this store", restartServerCommand);
+}
+
+function addLogins(servers: Command, addCommand: AddCommand): void {
+  addCommand(
+    servers,
+    "login <name>",
+    "log in to an upstream with OAuth; prints an address for your browser",
+    loginServerCommand,
+  )
+    .option("--open", "also open the address in a browser")
+    .option("--scope <scopes>", "additional scopes, separated by spaces")
+    .option("--port <number>", "the port for the answer on 127.0.0.1 (default: a free one)", parsePort);
+  addCommand(servers, "logout <name>", "delete the login of an upstream", logoutServerCommand);
+}
+
+/** Exit 1 if an upstream has failed. Withheld definitions do not count as a failure. */
+async function serversCommand({ principal, openGateway, print }: Invocation): Promise<number> {
+  await using gateway = await openGateway();
+  const { servers } = await gateway.search(principal, { limit: 1 });
+  const names = new Set(servers.map(({ name }) => name));
+  const held = (await gateway.held.list()).filter(({ server }) => names.has(server));
+  const lines = servers.flatMap((server) => [
+    describeServer(server),
+    ...held.filter((tool) => tool.server === server.name).flatMap(formatHeld),
+  ]);
+  print({ servers, held }, lines);
+  return servers.some(hasFailed) ? EXIT.failed : EXIT.done;
+}
+
+/** Cannot be used now: Glovebox retries it later, or it waits for a person. */
+export function hasFailed({ state }: UpstreamStatus): boolean {
+  return state === "failed" || state === "needs-login" || state === "suspended";
+}
+
+export function describeServer(server: UpstreamStatus): string {
+  const era = server.era === undefined ? "" : `, MCP ${server.era}`;
+  const lines = [`${server.name}: ${server.state}, ${countOf(server.tools, "tool")}, ${server.transport}${era}`];
+  if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
+  if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
+  if (hasFailed(server)) for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
+  return lines.join("\n");
+}
+
+function formatHeld({ tool, why, difference }: HeldTool): readonly string[] {
+  return [`  withheld: ${tool}, ${why}`, ...difference.map((line) => `    ${line}`)];
+}
+
+/** Prints the difference, then accepts it without asking, so that scripts can use it. */
+async function approveServerCommand(
+  invocation: Invocation<{ readonly all?: boolean }>,
+  name: string,
+  tools: readonly string[],
+): Promise<void> {
+  const { flags, powers, principal, terminal, print } = invocation;
+  const settings = await invocation.loadSettings();
+  const server = parseConnectorId(name);
+  if (server === undefined) throw noServer(name);
+  if (tools.length > 0 && flags.all === true) {
+    throw new GloveboxError("REQUEST_INVALID", "Pass tool names or --all, not both", { hint: "Remove one of them" });
+  }
+  await listIfNothingHeld(server, invocation);
+  await using records = await powers.openRecords(settings);
+  const { held } = records;
+  if (tools.length === 0 && flags.all !== true && (await held.list(server)).length > 1) {
+    throw new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is withheld`, {
+      hint: `Pass the tool names, or approve all: ${serverCommand("approve", server)} --all`,
+    });
+  }
+  const show = (shown: readonly HeldTool[]): void => {
+    if (!flags.json) for (const line of shown.flatMap(formatHeld)) printLine(terminal.stdout, line);
+  };
+  const approved = await held.approve({ server, tools: tools.length > 0 ? tools : "all", principal }, show);
+  print({ approved }, [`${server}: ${approved.length} approved`]);
+}
+
+/** A gateway that starts later ignores it, because it starts every upstream. */
+async function restartServerCommand(invocation: Invocation, name: string): Promise<void> {
+  const { powers, principal, terminal } = invocation;
+  const settings = await invocation.loadSettings();
+  const server = toServer(name, settings.upstreams, settings.apis);
+  await using records = await powers.openRecords(settings);
+  await records.restart(server, principal.id);
+  printLine(terminal.stderr, `Gateways that run on this configuration restart ${server} within a few seconds`);
+}
+
+/** Lists the server's tools now if no gateway has done so since the last approval. */
+async function listIfNothingHeld(server: ConnectorId, { principal, openGateway, openRecords }: Invocation) {
+  {
+    await using records = await openRecords();
+    if ((await records.held.list(server)).length > 0) return;
+  }
+  await using gateway = await openGateway();
+  const { servers } = await gateway.search(principal, { limit: 1 });
+  if (!servers.some(({ name }) => name === server)) throw noServer(server);
+}
+
+/** Only the address goes to standard output, so that it can be piped. Tokens are never printed. */
+async function loginServerCommand(
+  { flags, powers, principal, terminal, loadSettings }: Invocation<LoginFlags>,
+  name: string,
+): Promise<void> {
+  const { stdout, stderr } = terminal;
+  const settings = await loadSettings();
+  const id = toServer(name, settings.upstreams);
+  const scopes = (flags.scope ?? "").split(" ").filter(Boolean);
+  const state = powers.createToken();
+  await using listener = await listenForAnswer({ state, port: flags.port ?? 0, answerMs: ANSWER_MS });
+  const stopListening = terminal.onInterrupt(() => listener.stop());
+  try {
+    await using records = await powers.openRecords(settings);
+    const { logins } = records;
+    const begun = await logins.begin(id, { scopes, state, redirectUri: listener.redirectUri });
+    printLine(stderr, `Open this address to log in to ${id} at ${begun.issuer}:`);
+    stdout.write(`${begun.authorizationUrl.href}\n`);
+    if (flags.open === true) powers.openBrowser(begun.authorizationUrl);
+    const login = await begun.finish(await listener.answer);
+    await logins.keep(login, principal.id);
+    printLine(stderr, `Logged in to ${id}; gateways that run on this configuration use it within a few seconds`);
+  } finally {
+    stopListening();
+  }
+}
+
+/** Deletes the login in any case, and reports whether its tokens are still valid. */
+async function logoutServerCommand(invocation: Invocation, name: string): Promise<void> {
+  const { powers, principal, terminal } = invocation;
+  const settings = await invocation.loadSettings();
+  const id = toServer(name, settings.upstreams);
+  await using records = await powers.openRecords(settings);
+  printLine(terminal.stderr, describeLogout(id, await records.logins.drop(id, principal.id)));
+}
+
+function describeLogout(id: ConnectorId, dropped: DroppedLogin): string {
+  if (dropped.kind === "none") return `${id} had no login`;
+  const { issuer, revocation } = dropped;
+  const forgotten = `The login of ${id} is deleted`;
+  if (!revocation) return forgotten;
+  switch (revocation.kind) {
+    case "revoked":
+      return `${forgotten}, and its tokens are revoked at ${issuer}`;
+    case "unsupported":
+      return `${forgotten}; ${issuer} cannot revoke its tokens, so they stay valid until they expire`;
+    case "failed":
+      return `${forgotten}, but its tokens could not be revoked at ${issuer} (${revocation.cause}): they stay valid until they expire, or until you revoke them there`;
+    default:
+      return revocation satisfies never;
+  }
+}
+
+/** The id of a server that one of the maps has. */
+function toServer(name: string, ...configured: readonly ReadonlyMap<ConnectorId, unknown>[]): ConnectorId {
+  const id = parseConnectorId(name);
+  if (id !== undefined && configured.some((servers) => servers.has(id))) return id;
+  throw noServer(name);
+}
+
+function noServer(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", `The configuration has no server ${JSON.stringify(name)}`, {
+    hint: "glovebox servers lists them",
+  });
+}
