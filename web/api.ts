@@ -3,7 +3,6 @@
 import { config } from "zod/mini";
 
 import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
-import type { ExecutionsAnswer, StatusAnswer, ToolsAnswer } from "../src/surfaces/admin/contract.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */
 config({ jitless: true });
@@ -19,19 +18,14 @@ export class ApiError extends Error {
   }
 }
 
-/** Everything that the page can ask. */
-export interface Api {
-  status(): Promise<StatusAnswer>;
-  executions(limit: number): Promise<ExecutionsAnswer>;
-  tools(query: string, signal: AbortSignal): Promise<ToolsAnswer>;
-}
+export type Api = ReturnType<typeof createApi>;
 
 /** Keeps the token to itself and sends it in a header, never in an address. */
-export function createApi(token: string): Api {
+export function createApi(token: string) {
   return {
     status: async () => statusSchema.parse(await ask(token, "/api/status")),
-    executions: async (limit) => executionsSchema.parse(await ask(token, `/api/executions?limit=${limit}`)),
-    tools: async (query, signal) => {
+    executions: async (limit: number) => executionsSchema.parse(await ask(token, `/api/executions?limit=${limit}`)),
+    tools: async (query: string, signal: AbortSignal) => {
       const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
       return toolsSchema.parse(await ask(token, path, signal));
     },
@@ -40,7 +34,7 @@ export function createApi(token: string): Api {
 
 async function ask(token: string, path: string, signal?: AbortSignal): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}` };
-  const response = await window.fetch(path, { headers, ...(signal && { signal }) }).catch((error: unknown) => {
+  const response = await window.fetch(path, { headers, signal: signal ?? null }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
     throw new ApiError("away", "Glovebox does not answer; it may have been stopped.");
   });

@@ -1,10 +1,7 @@
 /** Makes elements. Text only ever becomes a text node, so nothing that a server says can become markup. */
 
-/** Strings become text nodes. */
-export type Child = Node | string;
-
 /** What may be set on an element; a fixed list, so that no attribute comes from data by name. */
-export interface Attributes {
+interface Attributes {
   readonly class?: string;
   readonly title?: string;
   readonly id?: string;
@@ -18,7 +15,7 @@ export interface Attributes {
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
-  ...children: readonly Child[]
+  ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
@@ -30,7 +27,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
 const shown = new WeakMap<Element, DocumentFragment>();
 
 /** Replaces the children of `parent`, unless nothing changed: then focus and selection survive a refresh. */
-export function show(parent: Element, ...children: readonly Child[]): void {
+export function show(parent: Element, ...children: readonly (Node | string)[]): void {
   const next = document.createDocumentFragment();
   next.append(...children);
   if (shown.get(parent)?.isEqualNode(next) === true) return;

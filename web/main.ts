@@ -3,15 +3,14 @@
 import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
-import { forgetToken, takeToken } from "./token.ts";
-import { renderEntrance } from "./views/entrance.ts";
 import { renderExecutions } from "./views/executions.ts";
-import { renderHeader, renderIsolation } from "./views/header.ts";
+import { renderEntrance, renderHeader, renderIsolation } from "./views/header.ts";
 import { createToolSearch } from "./views/tools.ts";
 import { renderUpstreams } from "./views/upstreams.ts";
 
 const REFRESH_MS = 3_000;
 const SHOWN_EXECUTIONS = 25;
+const TOKEN_KEY = "glovebox.token";
 
 const header = findElement("header");
 const content = findElement("content");
@@ -41,6 +40,18 @@ function open(): void {
   void keepFresh(api);
 }
 
+/**
+ * The token of this start. It arrives in the fragment of the address, which a browser does not send, and moves at once
+ * from the address bar into the memory of this tab. One in the URL takes precedence over a remembered one.
+ */
+function takeToken(): string | undefined {
+  const sent = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (sent === null || sent === "") return sessionStorage.getItem(TOKEN_KEY) ?? undefined;
+  sessionStorage.setItem(TOKEN_KEY, sent);
+  history.replaceState(null, "", location.pathname);
+  return sent;
+}
+
 /** Never polls twice at once, and not in a hidden tab. */
 async function keepFresh(api: Api): Promise<void> {
   for (;;) {
@@ -67,7 +78,7 @@ async function refresh(api: Api): Promise<boolean> {
 
 function showTrouble(error: unknown): boolean {
   if (error instanceof ApiError && error.kind === "token") {
-    forgetToken();
+    sessionStorage.removeItem(TOKEN_KEY); // it belongs to an earlier start
     show(content, renderEntrance(error.message));
     return false;
   }

@@ -23,11 +23,7 @@ const TRUSTED: readonly string[] = [
   "sandbox/engines/realm.ts trustStart",
   "sandbox/engines/realm.ts trustThrown",
   "sandbox/timebox.ts trustResult",
-  "surfaces/mcp/create-mcp-server.ts trustContents",
-  "surfaces/mcp/create-mcp-server.ts trustPrompt",
-  "surfaces/mcp/create-mcp-server.ts trustPrompts",
-  "surfaces/mcp/create-mcp-server.ts trustResources",
-  "surfaces/mcp/create-mcp-server.ts trustTemplates",
+  "surfaces/mcp/create-mcp-server.ts trustResult",
 ];
 
 interface Cast {

@@ -2,7 +2,6 @@
 
 import type { ExecutionsAnswer } from "../../src/surfaces/admin/contract.ts";
 import { element } from "../element.ts";
-import { formatAge, formatDuration } from "../format.ts";
 
 type ListedExecution = ExecutionsAnswer["executions"][number];
 
@@ -37,4 +36,19 @@ function renderRow({ id, state, errorCode, startedAt, endedAt }: ListedExecution
     element("td", {}, errorCode === null ? "" : element("code", {}, errorCode)),
     element("td", {}, element("code", { class: "muted" }, id)),
   );
+}
+
+/** How long ago, in the largest unit that fits. */
+function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+/** A duration with three digits at most. */
+function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }

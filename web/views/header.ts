@@ -1,4 +1,4 @@
-/** Name, version, engine and isolation level. */
+/** Name, version, engine and isolation level; or how to get in. */
 
 import type { StatusAnswer } from "../../src/surfaces/admin/contract.ts";
 import { element } from "../element.ts";
@@ -33,4 +33,23 @@ export function renderIsolation({ isolation, layers }: StatusAnswer): readonly H
     .map(({ name, message, hint = "" }) => element("li", {}, `No ${name}: ${message}. ${hint}`.trim()));
   const text = element("p", {}, element("strong", {}, "Reduced isolation. "), LEVELS.process);
   return [element("div", { class: "card warning", role: "note" }, text, element("ul", {}, ...missing))];
+}
+
+/** Shown without a valid token. `reason` explains why it is missing. */
+export function renderEntrance(reason: string): HTMLElement {
+  return element(
+    "section",
+    { class: "card entrance" },
+    element("h2", {}, "This page needs its token"),
+    element("p", {}, reason),
+    element(
+      "p",
+      {},
+      "Open the full URL that ",
+      element("code", {}, "glovebox serve"),
+      " prints at its start; it ends with ",
+      element("code", {}, "#token=…"),
+      ". The token is new at every start.",
+    ),
+  );
 }

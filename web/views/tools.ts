@@ -47,7 +47,7 @@ export function createToolSearch(find: (query: string, signal: AbortSignal) => P
 
 function renderTools({ tools, cursor }: ToolsAnswer): HTMLElement {
   if (tools.length === 0) return element("p", { class: "empty" }, "No tool matches.");
-  const list = element("ul", { class: "rows" }, ...tools.map((tool) => renderTool(tool)));
+  const list = element("ul", { class: "rows" }, ...tools.map(renderTool));
   if (cursor !== undefined) list.append(element("li", { class: "muted" }, "There are more; search to narrow it down."));
   return list;
 }

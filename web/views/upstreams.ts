@@ -18,7 +18,7 @@ export function renderUpstreams(upstreams: readonly UpstreamAnswer[]): HTMLEleme
   if (upstreams.length === 0) {
     return element("p", { class: "empty" }, "No server is configured. Add one under mcpServers in the configuration.");
   }
-  return element("ul", { class: "rows" }, ...upstreams.map((upstream) => renderUpstream(upstream)));
+  return element("ul", { class: "rows" }, ...upstreams.map(renderUpstream));
 }
 
 function renderUpstream({ name, state, transport, tools, cause, hint, stderr }: UpstreamAnswer): HTMLElement {
@@ -36,11 +36,9 @@ function renderUpstream({ name, state, transport, tools, cause, hint, stderr }: 
   );
   if (cause !== undefined) row.append(element("p", { class: "cause" }, cause));
   if (hint !== undefined) row.append(element("p", { class: "hint" }, hint));
-  if (stderr !== undefined && stderr.length > 0) row.append(renderStderr(stderr));
+  if (stderr !== undefined && stderr.length > 0) {
+    const summary = element("summary", {}, "Last lines of its error output");
+    row.append(element("details", {}, summary, element("pre", {}, stderr.join("\n"))));
+  }
   return row;
-}
-
-function renderStderr(lines: readonly string[]): HTMLElement {
-  const summary = element("summary", {}, "Last lines of its error output");
-  return element("details", {}, summary, element("pre", {}, lines.join("\n")));
 }

@@ -6,7 +6,6 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { isIPv4 } from "node:net";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { getRequestListener } from "@hono/node-server";
@@ -15,8 +14,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { App } from "./create-app.ts";
 import { loopbackHosts } from "./guard.ts";
 
-/** The address to listen on, and the application. */
-export interface ListenOptions {
+interface ListenOptions {
   /** Called once before the first request, with the valid Host headers. */
   readonly createApp: (allowedHosts: ReadonlySet<string>) => App;
   /** `localhost`, `::1` or an address that starts with 127. */
@@ -58,8 +56,12 @@ export async function listen({ createApp, host, port }: ListenOptions): Promise<
     );
   }
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS });
-  await openPort(server, host, port);
-  const opened = parsePort(server.address());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(toListenError(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const opened = typeof address === "object" && address ? address.port : port;
   const app = makeApp(server, () => createApp(loopbackHosts(opened, host)));
   const answer = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
   const waiting = new Set<ServerResponse>();
@@ -76,13 +78,6 @@ export async function listen({ createApp, host, port }: ListenOptions): Promise<
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
-}
-
-function openPort(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(toListenError(error, host, port)));
-    server.listen(port, host, resolve);
-  });
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -138,9 +133,4 @@ async function closeAll(server: Server, app: App, waiting: ReadonlySet<ServerRes
   await app.close();
   server.closeAllConnections();
   await closed;
-}
-
-function parsePort(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === "string") throw new TypeError("The server does not listen on TCP");
-  return address.port;
 }

@@ -1,35 +1,35 @@
 /** The invented data of the demo upstream: 30 products and 60 orders, the same at every start. */
 
-export const CATEGORIES = ["kitchen", "garden", "office", "toys", "outdoor"] as const;
-export type Category = (typeof CATEGORIES)[number];
+import * as z from "zod";
 
-export const ORDER_STATUSES = ["pending", "shipped", "delivered", "cancelled"] as const;
-export type OrderStatus = (typeof ORDER_STATUSES)[number];
+import { DAY_MS } from "../../timing/index.ts";
 
-export interface Product {
-  readonly sku: string;
-  readonly name: string;
-  readonly category: Category;
-  readonly price_cents: number;
-  readonly stock: number;
-}
+const CATEGORIES = ["kitchen", "garden", "office", "toys", "outdoor"] as const;
+const ORDER_STATUSES = ["pending", "shipped", "delivered", "cancelled"] as const;
 
-export interface OrderLine {
-  readonly sku: string;
-  readonly quantity: number;
-}
+export const CATEGORY = z.enum(CATEGORIES);
+export const ORDER_STATUS = z.enum(ORDER_STATUSES);
+export const SKU = z.string().describe("Stock keeping unit, such as SKU-007");
+export const PRODUCT = z.object({
+  sku: SKU,
+  name: z.string(),
+  category: CATEGORY,
+  price_cents: z.int().min(0),
+  stock: z.int().min(0).describe("Pieces in the warehouse"),
+});
+export const ORDER = z.object({
+  id: z.string(),
+  customer: z.string(),
+  status: ORDER_STATUS,
+  placed_on: z.string().describe("Date, YYYY-MM-DD"),
+  lines: z.array(z.object({ sku: SKU, quantity: z.int().min(1) })),
+  total_cents: z.int().min(0),
+});
 
-export interface Order {
-  readonly id: string;
-  readonly customer: string;
-  readonly status: OrderStatus;
-  readonly placed_on: string;
-  readonly lines: readonly OrderLine[];
-  readonly total_cents: number;
-}
+export type Product = Readonly<z.output<typeof PRODUCT>>;
 
 /** Six names each, in the order of CATEGORIES. */
-const NAMES: Readonly<Record<Category, readonly string[]>> = {
+const NAMES: Readonly<Record<Product["category"], readonly string[]>> = {
   kitchen: ["Copper kettle", "Bread knife", "Mixing bowl", "Pepper mill", "Cast-iron pan", "Measuring jug"],
   garden: ["Watering can", "Hand trowel", "Seed tray", "Pruning shears", "Garden hose", "Rain gauge"],
   office: ["Desk lamp", "Paper tray", "Fountain pen", "Desk mat", "Label maker", "Wall calendar"],
@@ -40,7 +40,6 @@ const NAMES: Readonly<Record<Category, readonly string[]>> = {
 const CUSTOMERS = ["Ada Verne", "Bruno Lindt", "Chika Obi", "Dana Sørensen", "Emil Novak", "Fatima Rahal"] as const;
 
 const FIRST_DAY = Date.UTC(2026, 0, 5);
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Prices and stock follow fixed steps; every seventh product is out of stock, so that filters find something. */
 export function createProducts(): readonly Product[] {
@@ -56,9 +55,12 @@ export function createProducts(): readonly Product[] {
 }
 
 /** Two orders a day, one to three lines each; totals are the sums of the prices that `products` have. */
-export function createOrders(products: readonly Product[]): readonly Order[] {
+export function createOrders(products: readonly Product[]): readonly z.output<typeof ORDER>[] {
   return Array.from({ length: 60 }, (_, index) => {
-    const lines = createLines(products, index);
+    const lines = Array.from({ length: 1 + (index % 3) }, (_, line) => ({
+      product: pick(products, index * 7 + line * 11),
+      quantity: 1 + ((index + line) % 4),
+    }));
     return {
       id: `ORD-${1001 + index}`,
       customer: pick(CUSTOMERS, index * 5 + Math.floor(index / 6)),
@@ -68,18 +70,6 @@ export function createOrders(products: readonly Product[]): readonly Order[] {
       total_cents: lines.reduce((sum, { product, quantity }) => sum + product.price_cents * quantity, 0),
     };
   });
-}
-
-interface PricedLine {
-  readonly product: Product;
-  readonly quantity: number;
-}
-
-function createLines(products: readonly Product[], index: number): readonly PricedLine[] {
-  return Array.from({ length: 1 + (index % 3) }, (_, line) => ({
-    product: pick(products, index * 7 + line * 11),
-    quantity: 1 + ((index + line) % 4),
-  }));
 }
 
 function pick<T>(items: readonly T[], index: number): T {

@@ -7,8 +7,7 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 
 import { digestOf } from "../../text/index.ts";
 import { defined, isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
-import type { ExecutionEvent, ExecutionView, TraceContext } from "../../domain/index.ts";
-import type { Media } from "../../execution/index.ts";
+import type { ExecutionEvent, TraceContext } from "../../domain/index.ts";
 import { NEVER } from "../../timing/index.ts";
 import type { Gateway, McpDoor } from "../gateway.ts";
 import {
@@ -17,16 +16,14 @@ import {
   parseResumeArguments,
   parseSearchArguments,
 } from "../parse-request.ts";
-import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
 import { RESUME } from "./definitions.ts";
+import { toBlock } from "./files.ts";
 import { followWithPerson } from "./elicitation/follow-execution.ts";
 import type { PolledExecution } from "./elicitation/follow-execution.ts";
 import type { Person, Retry } from "./elicitation/person.ts";
 import { takeAnswers } from "./elicitation/take-answers.ts";
-import { renderPart } from "./render-part.ts";
-import { renderError, renderExecution } from "./render-execution.ts";
-import { toBlock } from "./render-media.ts";
-import { renderSearch, toServerLine } from "./render-search.ts";
+import { callPlainTool, isPlainName } from "./plain-tools.ts";
+import { renderError, renderExecution, renderPart, renderSearch, toServerLine, toText } from "./render.ts";
 import { showResult } from "./show-text.ts";
 
 /** The door of one session of a client: what it reads counts for this session only. */
@@ -128,23 +125,16 @@ async function follow(door: McpDoor, request: ToolRequest, open: () => Promise<P
   const { clientApprovals } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
   const digest = digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]);
-  const round = retry && (await takeAnswers(retry, { clientApprovals, principal, request: digest }));
+  const asker = { principal, request: digest };
+  const round = retry && (await takeAnswers(retry, { clientApprovals, ...asker }));
   const polled = round ? findOpened(door, request, round.execution) : await open();
-  const left = round?.left ?? NONE_LEFT;
-  const conversation = clientApprovals &&
-    person && { gateway, clientApprovals, principal, person, request: digest, signal, left };
-  const view = conversation ? await followWithPerson(conversation, polled) : await polled.poll(NEVER);
+  const left = round?.left ?? new Set<string>();
+  const view =
+    clientApprovals && person
+      ? await followWithPerson({ gateway, clientApprovals, person, signal, left, ...asker }, polled)
+      : await polled.poll(NEVER);
   if (isInputRequiredResult(view)) return view;
-  return toResult(view, await gateway.findMedia(principal, view.value));
-}
-
-const NONE_LEFT: ReadonlySet<string> = new Set();
-
-function toResult(view: ExecutionView, media: readonly Media[]): CallToolResult {
+  const media = await gateway.findMedia(principal, view.value);
   const content = [...toText(renderExecution(view)).content, ...media.map(toBlock)];
   return { content, structuredContent: { ...view }, isError: view.state === "failed" };
-}
-
-function toText(text: string): Pick<CallToolResult, "content"> {
-  return { content: [{ type: "text", text }] };
 }

@@ -14,31 +14,20 @@ import { openSessions } from "./open-sessions.ts";
 import type { SessionLimits } from "./open-sessions.ts";
 
 /** The same for every era, so that no era bypasses the limit. */
-export const MCP_HTTP_LIMITS: SessionLimits = Object.freeze({
+const MCP_HTTP_LIMITS: SessionLimits = Object.freeze({
   sessions: 100,
   idleMs: 30 * 60_000,
   requestBytes: 4 * 1024 * 1024,
 });
 
-/** Options that tests set to other values than the product. */
-export interface McpRoutesOptions {
-  readonly now: () => Instant;
-  readonly limits?: SessionLimits;
-}
-
-/** Routes to mount, and the function that ends all work behind them. */
-export interface McpRoutes {
-  readonly routes: Hono;
-  close(): Promise<void>;
-}
-
-/** Answers `POST`, `GET` and `DELETE` on `/mcp`; other methods get 405. */
-export function createMcpRoutes(door: McpDoor, { now, limits = MCP_HTTP_LIMITS }: McpRoutesOptions): McpRoutes {
-  const createServer = (): ReturnType<typeof createMcpServer> => createMcpServer(door);
-  const createSessionServer = (): ReturnType<typeof createMcpServer> => createMcpServer(toSessionDoor(door));
-  const sessions = openSessions({ limits, now, createServer: createSessionServer });
+/** Answers `POST`, `GET` and `DELETE` on `/mcp`; other methods get 405. Closing ends all work behind the routes. */
+export function createMcpRoutes(
+  door: McpDoor,
+  { now, limits = MCP_HTTP_LIMITS }: { readonly now: () => Instant; readonly limits?: SessionLimits },
+) {
+  const sessions = openSessions({ limits, now, createServer: () => createMcpServer(toSessionDoor(door)) });
   const bounds = { maxRequestBodySize: limits.requestBytes };
-  const modern = createMcpHandler(createServer, { legacy: "reject", ...bounds });
+  const modern = createMcpHandler(() => createMcpServer(door), { legacy: "reject", ...bounds });
 
   const stopListening = door.gateway.onToolsChanged(() => {
     for (const server of sessions.servers()) void announceChange(server, door);
@@ -54,7 +43,7 @@ export function createMcpRoutes(door: McpDoor, { now, limits = MCP_HTTP_LIMITS }
   });
   return {
     routes,
-    async close() {
+    async close(): Promise<void> {
       stopListening();
       await Promise.all([sessions.close(), modern.close()]);
     },

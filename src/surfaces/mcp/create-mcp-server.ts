@@ -3,16 +3,15 @@
 import { Server } from "@modelcontextprotocol/server";
 import type {
   GetPromptResult,
-  Prompt,
+  ListPromptsResult,
+  ListResourceTemplatesResult,
+  ListResourcesResult,
   ReadResourceResult,
-  Resource,
-  ResourceTemplateType,
   ServerContext,
   Tool,
 } from "@modelcontextprotocol/server";
 
-import { isJsonObject, parseTraceContext } from "../../domain/index.ts";
-import type { JsonObject } from "../../domain/index.ts";
+import { defined, isJsonObject, parseTraceContext } from "../../domain/index.ts";
 import type { McpDoor } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
 import { INSTRUCTIONS, RESUME, TOOL_DEFINITIONS } from "./definitions.ts";
@@ -20,6 +19,13 @@ import { findPerson, findRetry } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
 import { createReporter } from "./report-progress.ts";
+
+/** The result of the method that was called. */
+type PassedResult = ListResourcesResult &
+  ListResourceTemplatesResult &
+  ListPromptsResult &
+  ReadResourceResult &
+  GetPromptResult;
 
 /** The definitions of Glovebox change only with a release, so clients may cache them for an hour (2026-07-28 cache fields). */
 const STABLE_MS = 3_600_000;
@@ -41,7 +47,7 @@ export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
         resources: { listChanged: true },
         prompts: { listChanged: true },
       },
-      ...(door.gateway.expose !== "tools" && { instructions: INSTRUCTIONS }),
+      ...defined({ instructions: door.gateway.expose === "tools" ? undefined : INSTRUCTIONS }),
       cacheHints: {
         "tools/list": isStable ? { ttlMs: STABLE_MS, cacheScope: "public" } : changing,
         "resources/list": changing,
@@ -53,15 +59,17 @@ export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
   server.setRequestHandler("tools/list", async () => ({ tools: await listTools(door) }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const { mcpReq } = context;
-    const [person, retry] = [findPerson(server, context), findRetry(context)];
     return callTool(door, {
       name: params.name,
       rawArguments: params.arguments,
       signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
-      ...watchProgress(mcpReq),
-      ...readTrace(mcpReq),
-      ...(person && { person }),
-      ...(retry && { retry }),
+      ...defined({
+        onEvent: watchProgress(mcpReq),
+        // The keys that the protocol reserves for W3C Trace Context.
+        trace: parseTraceContext(mcpReq._meta),
+        person: findPerson(server, context),
+        retry: findRetry(context),
+      }),
     });
   });
   passThrough(server, door);
@@ -82,61 +90,37 @@ async function listTools({ gateway, principal }: McpDoor): Promise<Tool[]> {
   return [...own, ...[...plain].map(([name, tool]) => definePlainTool(name, tool))];
 }
 
-/** The keys that the protocol reserves for W3C Trace Context. */
-function readTrace({ _meta }: ServerContext["mcpReq"]) {
-  const trace = parseTraceContext(_meta);
-  return trace ? { trace } : {};
-}
-
 function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return {};
-  const method = "notifications/progress";
-  const onEvent = createReporter({
+  if (progressToken === undefined) return undefined;
+  return createReporter({
     progressToken,
     now: () => performance.now(),
-    send: (params) => notify({ method, params: { ...params } }),
+    send: (params) => notify({ method: "notifications/progress", params: { ...params } }),
   });
-  return { onEvent };
 }
 
 /** The bridge has parsed what servers answered; this only builds the results of the protocol. */
 function passThrough(server: Server, door: McpDoor): void {
-  server.setRequestHandler("resources/list", async (_, { mcpReq }) => ({
-    resources: trustResources(await listResources(door, mcpReq.signal)),
-  }));
-  server.setRequestHandler("resources/templates/list", async (_, { mcpReq }) => ({
-    resourceTemplates: trustTemplates(await listTemplates(door, mcpReq.signal)),
-  }));
-  server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) =>
-    trustContents(await readResource(door, params.uri, mcpReq.signal)),
+  server.setRequestHandler("resources/list", async (_, { mcpReq }) =>
+    trustResult({ resources: await listResources(door, mcpReq.signal) }),
   );
-  server.setRequestHandler("prompts/list", async (_, { mcpReq }) => ({
-    prompts: trustPrompts(await listPrompts(door, mcpReq.signal)),
-  }));
+  server.setRequestHandler("resources/templates/list", async (_, { mcpReq }) =>
+    trustResult({ resourceTemplates: await listTemplates(door, mcpReq.signal) }),
+  );
+  server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) =>
+    trustResult(await readResource(door, params.uri, mcpReq.signal)),
+  );
+  server.setRequestHandler("prompts/list", async (_, { mcpReq }) =>
+    trustResult({ prompts: await listPrompts(door, mcpReq.signal) }),
+  );
   server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
     const args = isJsonObject(params.arguments) ? params.arguments : {};
-    return trustPrompt(await getPrompt(door, { name: params.name, args }, mcpReq.signal));
+    return trustResult(await getPrompt(door, { name: params.name, args }, mcpReq.signal));
   });
 }
 
 /** `pass-through.ts` built these objects field by field; the client checks the content of a server. */
-function trustResources(entries: readonly JsonObject[]): Resource[] {
-  return entries as Resource[];
-}
-
-function trustTemplates(entries: readonly JsonObject[]): ResourceTemplateType[] {
-  return entries as ResourceTemplateType[];
-}
-
-function trustPrompts(entries: readonly JsonObject[]): Prompt[] {
-  return entries as Prompt[];
-}
-
-function trustContents(read: JsonObject): ReadResourceResult {
-  return read as ReadResourceResult;
-}
-
-function trustPrompt(got: JsonObject): GetPromptResult {
-  return got as GetPromptResult;
+function trustResult(built: object): PassedResult {
+  return built as PassedResult;
 }

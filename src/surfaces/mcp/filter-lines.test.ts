@@ -8,10 +8,9 @@ import { filterLines } from "./filter-lines.ts";
 
 async function filter(pieces: readonly string[], maxBytes = 100): Promise<{ passed: string; refused: string[] }> {
   const refused: string[] = [];
-  const lines = filterLines({
-    maxBytes,
-    refuse: (line) => refused.push((JSON.parse(line) as { error: { message: string } }).error.message),
-  });
+  const lines = filterLines(maxBytes, (line) =>
+    refused.push((JSON.parse(line) as { error: { message: string } }).error.message),
+  );
   const passed = text(lines);
   for (const piece of pieces) lines.write(Buffer.from(piece));
   lines.end();

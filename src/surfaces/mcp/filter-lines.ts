@@ -5,21 +5,17 @@
 
 import { Transform } from "node:stream";
 
-import { isJsonObject } from "../../domain/index.ts";
-
-export interface LineFilterOptions {
-  /** Limit of one line. The rest of a longer line is discarded while it arrives. */
-  readonly maxBytes: number;
-  /** Called with the answer to a refused line. */
-  readonly refuse: (text: string) => void;
-}
+import { isJsonObject, parseJson } from "../../domain/index.ts";
 
 const NEWLINE = 0x0a;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/** Passes on only complete lines that are JSON-RPC messages. */
-export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform {
+/**
+ * Passes on only complete lines that are JSON-RPC messages of at most `maxBytes`. The rest of a longer line is discarded
+ * while it arrives. Calls `refuse` with the answer to a refused line.
+ */
+export function filterLines(maxBytes: number, refuse: (text: string) => void): Transform {
   let pieces: Buffer[] = [];
   let held = 0;
   let isTooLong = false;
@@ -30,14 +26,16 @@ export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform 
     if (isTooLong) pieces = [];
     else pieces.push(piece);
   };
+  /** Returns a message, or refuses the line. An empty line has no answer. */
   const finish = (): Buffer | undefined => {
     const line = Buffer.concat(pieces);
-    const problem = isTooLong ? tooLong(maxBytes) : findProblem(line);
+    const tooLong = `Invalid request: the message has more than ${maxBytes} bytes`;
+    const problem = isTooLong ? tooLong : findProblem(line.toString("utf8"));
     pieces = [];
     held = 0;
     isTooLong = false;
     if (problem === undefined) return line;
-    if (problem !== "empty") refuse(problem);
+    if (problem !== "") refuse(toError(problem));
     return undefined;
   };
 
@@ -60,43 +58,23 @@ export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform 
   });
 }
 
-/** Returns the error line, `empty` for a line without an answer, or `undefined` for a message. */
-function findProblem(line: Buffer): string | undefined {
-  const text = line.toString("utf8");
-  if (text.trim() === "") return "empty";
-  const message = parseLine(text);
-  if (message === undefined) return toError(PARSE_ERROR, "Parse error: the line is not JSON");
-  if (Array.isArray(message)) return toError(INVALID_REQUEST, "Invalid request: batches are not supported");
-  if (!isJsonObject(message) || message["jsonrpc"] !== "2.0" || !hasBody(message)) {
-    return toError(INVALID_REQUEST, "Invalid request: the line is not a JSON-RPC 2.0 message");
+/** Returns the error, `""` for a line without an answer, or `undefined` for a message. */
+function findProblem(text: string): string | undefined {
+  if (text.trim() === "") return "";
+  const message = parseJson(text);
+  if (message === undefined) return "Parse error: the line is not JSON";
+  if (Array.isArray(message)) return "Invalid request: batches are not supported";
+  const isMessage = isJsonObject(message) && message["jsonrpc"] === "2.0";
+  if (!isMessage || !(typeof message["method"] === "string" || "result" in message || "error" in message)) {
+    return "Invalid request: the line is not a JSON-RPC 2.0 message";
   }
-  return hasGoodId(message)
-    ? undefined
-    : toError(INVALID_REQUEST, "Invalid request: an id must be a string or an integer");
+  // The SDK silently drops a request with another id, and its client would wait forever.
+  const { id = "" } = message;
+  const isGood = !("method" in message) || typeof id === "string" || Number.isSafeInteger(id);
+  return isGood ? undefined : "Invalid request: an id must be a string or an integer";
 }
 
-/** The SDK silently drops a request with another id, and its client would wait forever. */
-function hasGoodId(message: { readonly [key: string]: unknown }): boolean {
-  if (!("id" in message) || !("method" in message)) return true;
-  return typeof message["id"] === "string" || Number.isSafeInteger(message["id"]);
-}
-
-function hasBody(message: { readonly [key: string]: unknown }): boolean {
-  return typeof message["method"] === "string" || "result" in message || "error" in message;
-}
-
-function parseLine(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function tooLong(maxBytes: number): string {
-  return toError(INVALID_REQUEST, `Invalid request: the message has more than ${maxBytes} bytes`);
-}
-
-function toError(code: number, message: string): string {
+function toError(message: string): string {
+  const code = message.startsWith("Parse error") ? PARSE_ERROR : INVALID_REQUEST;
   return `${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`;
 }

@@ -13,7 +13,7 @@ import type { Gateway, McpDoor } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
 import { AGENT, EXECUTION, createMemoryGateway, createResult } from "./fixtures/memory-gateway.ts";
 import { getPrompt, readResource } from "./pass-through.ts";
-import { renderPart } from "./render-part.ts";
+import { renderPart } from "./render.ts";
 
 const HANDLE = known(parseResultId(`rs_${"0".repeat(24)}`));
 const DATA = Buffer.from("picture").toString("base64");

@@ -9,7 +9,6 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import type { RequestId, Server } from "@modelcontextprotocol/server";
 
 import type { Instant } from "../../domain/index.ts";
-import { watchBody } from "./watch-body.ts";
 
 /** The number of sessions, and how long an unused one is kept. */
 export interface SessionLimits {
@@ -18,25 +17,17 @@ export interface SessionLimits {
   readonly requestBytes: number;
 }
 
-/** Dependencies of sessions. */
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly limits: SessionLimits;
   readonly now: () => Instant;
   readonly createServer: () => Server;
-}
-
-/** Answers requests of the older era. Closing ends every session with its running executions. */
-export interface Sessions {
-  fetch(request: Request): Promise<Response>;
-  servers(): Iterable<Server>;
-  close(): Promise<void>;
 }
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
   /** The ids of the requests of one POST, to cancel them when the client disconnects. */
-  readonly asked: WeakMap<Request, RequestId[]>;
+  readonly requests: WeakMap<Request, RequestId[]>;
   usedAt: Instant;
   /** Requests without a complete answer. */
   working: number;
@@ -47,13 +38,16 @@ interface Session {
 /** 192 random bits: one id reveals nothing about another. */
 const createSessionId = (): string => randomBytes(24).toString("base64url");
 
-/** Uses no timer: expired sessions are closed at the next request. */
-export function openSessions(options: SessionsOptions): Sessions {
+/**
+ * Answers requests of the older era. Uses no timer: expired sessions are closed at the next request. Closing ends every
+ * session with its running executions.
+ */
+export function openSessions(options: SessionsOptions) {
   const { limits, now } = options;
   const sessions = new Map<string, Session>();
 
   return {
-    async fetch(request) {
+    async fetch(request: Request): Promise<Response> {
       await sweep(sessions, now() - limits.idleMs);
       const id = request.headers.get("mcp-session-id");
       if (id === null) return openSession(sessions, options, request);
@@ -62,7 +56,7 @@ export function openSessions(options: SessionsOptions): Sessions {
       return forward(session, request, now);
     },
     servers: () => [...sessions.values()].map(({ server }) => server),
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...sessions.values()].map((session) => session.transport.close()));
     },
   };
@@ -84,7 +78,7 @@ async function openSession(
       if (isKept) sessions.set(id, session);
     },
   });
-  const session: Session = { transport, server, asked: new WeakMap(), usedAt: now(), working: 0, listening: 0 };
+  const session: Session = { transport, server, requests: new WeakMap(), usedAt: now(), working: 0, listening: 0 };
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   await server.connect(transport);
   rememberRequests(session);
@@ -106,7 +100,7 @@ async function forward(session: Session, request: Request, now: () => Instant): 
   };
   try {
     const response = await session.transport.handleRequest(request);
-    return watchBody(response, onEnd, () => cancelAsked(session, request));
+    return watchBody(response, onEnd, () => cancelRequests(session, request));
   } catch (error) {
     onEnd();
     throw error;
@@ -114,19 +108,19 @@ async function forward(session: Session, request: Request, now: () => Instant): 
 }
 
 /** The transport passes each message with the HTTP request that carried it. */
-function rememberRequests({ transport, asked }: Session): void {
+function rememberRequests({ transport, requests }: Session): void {
   const receive = transport.onmessage;
   transport.onmessage = (message, extra) => {
     if (extra?.request && "id" in message && "method" in message) {
-      asked.set(extra.request, [...(asked.get(extra.request) ?? []), message.id]);
+      requests.set(extra.request, [...(requests.get(extra.request) ?? []), message.id]);
     }
     receive?.(message, extra);
   };
 }
 
 /** Streams cannot be resumed, so the work of an answer without a receiver is cancelled. */
-function cancelAsked({ transport, asked }: Session, request: Request): void {
-  for (const requestId of asked.get(request) ?? []) {
+function cancelRequests({ transport, requests }: Session, request: Request): void {
+  for (const requestId of requests.get(request) ?? []) {
     const params = { requestId, reason: "The client disconnected" };
     transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
   }
@@ -152,4 +146,34 @@ async function sweep(sessions: ReadonlyMap<string, Session>, usedBefore: Instant
 
 function refuse(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+}
+
+/**
+ * Observes the end of a response. Calls `onEnd` exactly once; immediately for a response without a body. Calls `onDrop` first if the receiver
+ * disconnected before the end. The returned response replaces the given one.
+ */
+function watchBody(response: Response, onEnd: () => void, onDrop: () => void): Response {
+  const { body, status, statusText, headers } = response;
+  if (!body) {
+    onEnd();
+    return response;
+  }
+  const reader = body.getReader();
+  const watched = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        onEnd();
+        throw error;
+      });
+      if (!done) return controller.enqueue(value);
+      onEnd();
+      controller.close();
+    },
+    async cancel(reason) {
+      onDrop();
+      onEnd();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(watched, { status, statusText, headers });
 }

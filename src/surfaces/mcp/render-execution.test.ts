@@ -4,10 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { parseApprovalId, parseResultId, parseToolAddress } from "../../domain/index.ts";
-import { capText } from "./cap-text.ts";
 import { EXECUTION, createResult } from "./fixtures/memory-gateway.ts";
-import { MAX_TEXT_BYTES, renderExecution } from "./render-execution.ts";
-import { renderSearch } from "./render-search.ts";
+import { MAX_TEXT_BYTES, renderExecution, renderSearch, shorten } from "./render.ts";
 
 test("a value is rendered as compact JSON, a string unchanged, and no value as (no value)", () => {
   assert.equal(renderExecution(createResult({ value: { a: [1, null] } })), '{"a":[1,null]}');
@@ -139,7 +137,7 @@ test("many logs do not displace the error", () => {
 });
 
 test("a shortened text splits no character", () => {
-  const shortened = capText("€".repeat(1_000), 500);
+  const shortened = shorten("€".repeat(1_000), 500);
   assert.ok(shortened.isWellFormed());
   assert.ok(Buffer.byteLength(shortened) <= 500);
   assert.match(shortened, /^€+\n\[shortened/);

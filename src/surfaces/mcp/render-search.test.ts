@@ -5,7 +5,7 @@ import { it } from "node:test";
 
 import { parseConnectorId } from "../../domain/index.ts";
 import type { UpstreamStatus } from "../../domain/index.ts";
-import { renderSearch, toServerLine } from "./render-search.ts";
+import { renderSearch, toServerLine } from "./render.ts";
 
 function status(name: string, rest: Partial<UpstreamStatus>): UpstreamStatus {
   const id = parseConnectorId(name) ?? assert.fail();

@@ -9,8 +9,8 @@ export interface ProgressParams {
   readonly message: string;
 }
 
-/** Dependencies of a reporter. `send` may fail if the client has disconnected. */
-export interface ReporterOptions {
+/** `send` may fail if the client has disconnected. */
+interface ReporterOptions {
   readonly progressToken: string | number;
   readonly send: (params: ProgressParams) => Promise<void>;
   /** Milliseconds of a monotonic clock. */

@@ -10,19 +10,16 @@ import { toSessionDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { filterLines } from "./filter-lines.ts";
 
-/** The streams to and from the client. */
-export interface StdioStreams {
-  readonly input: Readable;
-  readonly output: Writable;
-}
-
 /** Several times the largest program with its input. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Several lines may arrive in one chunk; each was measured before. */
 const MAX_BUFFER_BYTES = 4 * MAX_MESSAGE_BYTES;
 
 /** Resolves when the client has disconnected and its executions were cancelled. */
-export function serveMcpOverStdio(anyDoor: McpDoor, streams: StdioStreams): Promise<void> {
+export function serveMcpOverStdio(
+  anyDoor: McpDoor,
+  { input, output }: { readonly input: Readable; readonly output: Writable },
+): Promise<void> {
   const door = toSessionDoor(anyDoor);
   const servers: Server[] = [];
   const gone = new AbortController();
@@ -32,8 +29,7 @@ export function serveMcpOverStdio(anyDoor: McpDoor, streams: StdioStreams): Prom
     return server;
   };
   return new Promise((resolve, reject) => {
-    const { input, output } = streams;
-    const lines = filterLines({ maxBytes: MAX_MESSAGE_BYTES, refuse: (text) => void output.write(text) });
+    const lines = filterLines(MAX_MESSAGE_BYTES, (text) => void output.write(text));
     input.pipe(lines);
     input.once("error", () => lines.end());
     const transport = new StdioServerTransport(lines, output, { maxBufferSize: MAX_BUFFER_BYTES });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { renderError } from "./render-execution.ts";
+import { renderError } from "./render.ts";
 import { showResult } from "./show-text.ts";
 
 const HOSTILE = "a\u001b[31mb\u009b2Jc\u202ed\u200be\u{e0041}f\u0007";

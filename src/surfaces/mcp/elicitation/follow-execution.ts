@@ -9,7 +9,7 @@ import { inputRequired } from "@modelcontextprotocol/server";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 
 import { GloveboxError } from "../../../domain/index.ts";
-import type { Approval, ApprovalId, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
+import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
 import type { ClientApprovals } from "../../../policy/index.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
@@ -23,10 +23,10 @@ export interface Conversation {
   readonly person: Person;
   /** Digest of the request without answers: a retry must be of the same request. */
   readonly request: Digest;
-  /** Fires when the client cancels or disconnects: nothing is asked from then on. */
+  /** Nothing is asked from when it fires: the client cancels or disconnects, or its patience is over. */
   readonly signal: AbortSignal;
-  /** Approvals that were asked for before and not answered. */
-  readonly left: ReadonlySet<string>;
+  /** Approvals that were asked for and not answered. */
+  readonly left: Set<string>;
 }
 
 /** An execution and how to wait for it. */
@@ -44,79 +44,57 @@ const MAX_AT_ONCE = 8;
 
 /** Returns the state of the execution, or, if the protocol revision works that way, a request for input. */
 export async function followWithPerson(
-  conversation: Conversation,
+  unlimited: Conversation,
   first: PolledExecution,
 ): Promise<ExecutionView | InputRequiredResult> {
-  const { gateway, clientApprovals, principal, person } = conversation;
-  const over = AbortSignal.any([conversation.signal, AbortSignal.timeout(gateway.patienceMs)]);
-  const left = new Set(conversation.left);
-  let view = await pollUntilAsked(conversation, left, { polled: first, over });
+  const { gateway, clientApprovals, principal, person, left } = unlimited;
+  const signal = AbortSignal.any([unlimited.signal, AbortSignal.timeout(gateway.patienceMs)]);
+  const conversation = { ...unlimited, signal };
+  let view = await pollUntilAsked(conversation, first);
   for (;;) {
     if (view.state !== "running" && view.state !== "paused") return view;
     const { execution } = view;
     const waiting = await clientApprovals.waiting(principal, execution);
-    const open = await findNext(conversation, waiting, left);
-    if (open.length > 0 && person.kind === "returned") return askByAnswer(conversation, execution, { open, left });
-    if (person.kind === "pushed")
-      for (const approval of open) await askByPush(conversation, approval, { ask: person.ask, left, over });
-    if (over.aborted) return gateway.view({ principal, execution, waitMs: 0 });
+    const open: Approval[] = [];
+    for (const id of waiting.filter((id) => !left.has(id)).slice(0, MAX_AT_ONCE)) {
+      const approval = await clientApprovals.find(principal, id).catch(() => undefined);
+      if (approval) open.push(approval);
+      else left.add(id); // one that cannot be shown, such as a damaged one, is left to operators
+    }
+    if (open.length > 0 && person.kind === "returned") return askByAnswer(conversation, execution, open);
+    if (person.kind === "pushed") for (const approval of open) await askByPush(conversation, approval, person.ask);
+    if (signal.aborted) return gateway.view({ principal, execution, waitMs: 0 });
     if (view.state === "paused" && waiting.length > 0 && open.length === 0) return view;
     await sleep(POLL_MS); // it takes a moment until a decision resumes the execution
-    const poll: PolledExecution["poll"] = (signal) =>
-      gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal });
-    view = await pollUntilAsked(conversation, left, { polled: { id: execution, poll }, over });
+    const poll: PolledExecution["poll"] = (until) =>
+      gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal: until });
+    view = await pollUntilAsked(conversation, { id: execution, poll });
   }
 }
 
-/** The approvals to ask for now. One that cannot be shown, such as a damaged one, is left to operators. */
-async function findNext(
-  { clientApprovals, principal }: Conversation,
-  waiting: readonly ApprovalId[],
-  left: Set<string>,
-): Promise<readonly Approval[]> {
-  const open: Approval[] = [];
-  for (const id of waiting.filter((id) => !left.has(id)).slice(0, MAX_AT_ONCE)) {
-    const approval = await clientApprovals.find(principal, id).catch(() => undefined);
-    if (approval) open.push(approval);
-    else left.add(id);
-  }
-  return open;
-}
-
-interface PollState {
-  readonly polled: PolledExecution;
-  readonly over: AbortSignal;
-}
-
-async function pollUntilAsked(
-  conversation: Conversation,
-  left: ReadonlySet<string>,
-  { polled, over }: PollState,
-): Promise<ExecutionView> {
+/** Polls until a new approval is pending. */
+async function pollUntilAsked(conversation: Conversation, polled: PolledExecution): Promise<ExecutionView> {
+  const { clientApprovals, principal, left, signal } = conversation;
   const asked = new AbortController();
   const done = new AbortController();
-  const signal = AbortSignal.any([done.signal, over]);
-  void untilAsked(conversation, polled, { left, signal }).then(() => asked.abort());
+  const isAsked = async (): Promise<boolean> => {
+    const waiting = polled.id ? await clientApprovals.waiting(principal, polled.id).catch(() => []) : [];
+    return waiting.some((id) => !left.has(id));
+  };
+  const ended = AbortSignal.any([done.signal, signal]);
+  void pollUntil(isAsked, ended)
+    .then(() => pause(GATHER_MS, ended))
+    .then(() => asked.abort());
   try {
-    return await polled.poll(AbortSignal.any([asked.signal, over]));
+    return await polled.poll(AbortSignal.any([asked.signal, signal]));
   } finally {
     done.abort();
   }
 }
 
-/** Resolves when a new approval is pending, or when the signal fires. */
-async function untilAsked(
-  { clientApprovals, principal }: Conversation,
-  polled: Pick<PolledExecution, "id">,
-  { left, signal }: { readonly left: ReadonlySet<string>; readonly signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    const { id } = polled;
-    const waiting = id ? await clientApprovals.waiting(principal, id).catch(() => []) : [];
-    if (waiting.some((one) => !left.has(one))) break;
-    await pause(POLL_MS, signal);
-  }
-  await pause(GATHER_MS, signal);
+/** Resolves when it is true, or when the signal fires. */
+async function pollUntil(isTrue: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !(await isTrue())) await pause(POLL_MS, signal);
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -125,9 +103,9 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The client's next request names the execution and contains the answers. */
 function askByAnswer(
-  { clientApprovals, principal, request }: Conversation,
+  { clientApprovals, principal, request, left }: Conversation,
   execution: ExecutionId,
-  { open, left }: { readonly open: readonly Approval[]; readonly left: ReadonlySet<string> },
+  open: readonly Approval[],
 ): InputRequiredResult {
   const asked = open.map(({ id }) => id);
   return inputRequired({
@@ -138,40 +116,27 @@ function askByAnswer(
   });
 }
 
-interface PushState {
-  readonly ask: Extract<Person, { kind: "pushed" }>["ask"];
-  readonly left: Set<string>;
-  readonly over: AbortSignal;
-}
-
 /** Ends without an answer when another person decides first or the patience is over; the call keeps waiting then. */
 async function askByPush(
-  conversation: Conversation,
+  { clientApprovals, principal, left, signal }: Conversation,
   approval: Approval,
-  { ask, left, over }: PushState,
+  ask: Extract<Person, { kind: "pushed" }>["ask"],
 ): Promise<void> {
-  const { clientApprovals, principal } = conversation;
-  left.add(approval.id);
+  const { id, execution } = approval;
+  left.add(id);
   const done = new AbortController();
-  const signal = AbortSignal.any([done.signal, over]);
-  const settled = untilSettled(conversation, approval, signal).then(() => done.abort());
-  const answer = parseAnswer(await ask(toApprovalForm(approval), signal).catch(() => undefined));
+  const ended = AbortSignal.any([done.signal, signal]);
+  const isSettled = async (): Promise<boolean> => {
+    const waiting = await clientApprovals.waiting(principal, execution).catch(() => undefined);
+    return waiting !== undefined && !waiting.includes(id);
+  };
+  const settled = pause(POLL_MS, ended)
+    .then(() => pollUntil(isSettled, ended))
+    .then(() => done.abort());
+  const answer = parseAnswer(await ask(toApprovalForm(approval), ended).catch(() => undefined));
   done.abort();
   await settled;
-  if (answer) await clientApprovals.answer(principal, approval.id, answer).catch(ignoreOvertaken);
-}
-
-async function untilSettled(
-  { clientApprovals, principal }: Conversation,
-  { id, execution }: Approval,
-  signal: AbortSignal,
-) {
-  for (;;) {
-    await pause(POLL_MS, signal);
-    if (signal.aborted) return;
-    const waiting = await clientApprovals.waiting(principal, execution).catch(() => undefined);
-    if (waiting && !waiting.includes(id)) return;
-  }
+  if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
 }
 
 /** The first decision counts, and it may have come from another person. */

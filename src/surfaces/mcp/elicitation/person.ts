@@ -4,7 +4,6 @@ import { CLIENT_CAPABILITIES_META_KEY } from "@modelcontextprotocol/server";
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 
 import { isJsonObject } from "../../../domain/index.ts";
-
 import type { ApprovalForm } from "./approval-form.ts";
 
 /** How the person is asked. */
@@ -22,7 +21,7 @@ export interface Retry {
 
 /** Returns `undefined` for a client without the capability to show forms. */
 export function findPerson(server: Server, { mcpReq }: ServerContext): Person | undefined {
-  const modern = readField(mcpReq.envelope, CLIENT_CAPABILITIES_META_KEY);
+  const modern = isJsonObject(mcpReq.envelope) ? mcpReq.envelope[CLIENT_CAPABILITIES_META_KEY] : undefined;
   if (modern !== undefined) return canShowForms(modern) ? { kind: "returned" } : undefined;
   if (!canShowForms(server.getClientCapabilities())) return undefined;
   return {
@@ -38,13 +37,9 @@ const MOST_MS = 2_147_483_647;
 
 /** A client without a mode supports forms. */
 function canShowForms(rawCapabilities: unknown): boolean {
-  const elicitation = readField(rawCapabilities, "elicitation");
+  const elicitation = isJsonObject(rawCapabilities) ? rawCapabilities["elicitation"] : undefined;
   if (!isJsonObject(elicitation)) return false;
   return elicitation["form"] !== undefined || elicitation["url"] === undefined;
-}
-
-function readField(raw: unknown, name: string): unknown {
-  return isJsonObject(raw) ? raw[name] : undefined;
 }
 
 /** Returns `undefined` for a request that is not repeated. */

@@ -3,24 +3,12 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 
 import { isJsonObject, parseApprovalId, parseExecutionId } from "../../../domain/index.ts";
-import type { ApprovalId, Digest, ExecutionId, Json, Principal } from "../../../domain/index.ts";
+import type { ApprovalId, ExecutionId, Json, Principal } from "../../../domain/index.ts";
 import type { ClientApprovals } from "../../../policy/index.ts";
 import { ignoreOvertaken } from "./follow-execution.ts";
+import type { Conversation } from "./follow-execution.ts";
 import type { Retry } from "./person.ts";
 import { parseAnswer } from "./approval-form.ts";
-
-/** The state of a conversation. */
-export interface Round {
-  readonly execution: ExecutionId;
-  /** Approvals that were asked for and not answered. */
-  readonly left: ReadonlySet<string>;
-}
-
-interface AnswerContext {
-  readonly clientApprovals: ClientApprovals | undefined;
-  readonly principal: Principal;
-  readonly request: Digest;
-}
 
 /**
  * Applies the decisions. Refuses a state that was sealed for another principal or another request: then no program runs
@@ -28,13 +16,17 @@ interface AnswerContext {
  */
 export async function takeAnswers(
   { rawState, rawAnswers }: Retry,
-  { clientApprovals, principal, request }: AnswerContext,
-): Promise<Round> {
-  const round =
-    clientApprovals && typeof rawState === "string"
-      ? parseRound(open(clientApprovals, principal, rawState))
-      : undefined;
-  if (!clientApprovals || round?.request !== request) throw invalid();
+  {
+    clientApprovals,
+    principal,
+    request,
+  }: Pick<Conversation, "principal" | "request"> & {
+    readonly clientApprovals: ClientApprovals | undefined;
+  },
+): Promise<Pick<Conversation, "left"> & { readonly execution: ExecutionId }> {
+  if (!clientApprovals || typeof rawState !== "string") throw invalid();
+  const round = parseRound(open(clientApprovals, principal, rawState));
+  if (round.request !== request) throw invalid();
   const left = new Set<string>(round.left);
   for (const id of round.asked) {
     const answer = parseAnswer(Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined);
