@@ -111,12 +111,13 @@ export function readCommands(): Commands {
   const folder = join(ROOT, "src/surfaces/cli");
   const files = globSync("**/*.ts", { cwd: folder, exclude: (name) => name.endsWith(".test.ts") });
   const text = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
-  const shared = flagsIn(/function addCommand\b[\s\S]*?\n}/.exec(text)?.[0] ?? "");
+  const shared = flagsIn(/function addCommand\b[\s\S]*?\n {2}}/.exec(text)?.[0] ?? "");
   const commands = new Map<string, Set<string>>([["", new Set(["--version", "--help"])]]);
-  for (const part of text.split(/\baddCommand\(/).slice(1)) {
-    const [, parent = "", word] = /^\s*(\w+),\s*"([\w-]+)/.exec(part) ?? [];
+  for (const part of text.split(/\badd(?=(?:Json)?Command\()/).slice(1)) {
+    const [, json, parent = "", word] = /^(Json)?Command\(\s*(\w+),\s*"([\w-]+)/.exec(part) ?? [];
     if (word === undefined) continue;
-    const own = flagsIn(part.split(/\n(?:export )?(?:async )?function /)[0] ?? "");
+    const own = json === undefined ? [] : ["--json"];
+    own.push(...flagsIn(part.split(/\n(?:export )?(?:async )?function /)[0] ?? ""));
     commands.set(parent === "program" ? word : `${parent} ${word}`, new Set([...shared, ...own, "--help"]));
   }
   return commands;

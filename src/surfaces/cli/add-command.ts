@@ -18,10 +18,12 @@ import { printJson, printLine } from "./print.ts";
 /** One run of a command with its options; `Own` are those that not every command has. */
 export type Invocation<Own = object> = ReturnType<typeof createInvocation<Own>>;
 
-export type AddCommand = ReturnType<typeof createAddCommand>;
+export type Commands = ReturnType<typeof createCommands>;
 
 /** As commander parsed it: a string, an array of strings or undefined. */
 type Argument = Command["processedArgs"][number];
+
+type Run<Own> = (invocation: Invocation<Own>, first: Argument, second: Argument) => Promise<number | void>;
 
 interface SharedFlags {
   readonly config?: string;
@@ -52,16 +54,12 @@ export function createPrint({ stdout }: Pick<Terminal, "stdout">, { json }: Shar
 }
 
 /**
- * Returns the function that adds a command with `--config`. Options may come before or after a subcommand, so each also
- * accepts those of its parent. A command that returns nothing ends with exit code 0.
+ * Adds commands with `--config`. Options may come before or after a subcommand, so each also accepts those of its
+ * parent. A command that returns nothing ends with exit code 0.
  */
-export function createAddCommand(context: CommandContext, end: (code: number) => void) {
-  return function addCommand<Own>(
-    parent: Command,
-    words: string,
-    description: string,
-    run: (invocation: Invocation<Own>, first: Argument, second: Argument) => Promise<number | void>,
-  ): Command {
+export function createCommands(context: CommandContext, end: (code: number) => void) {
+  const jsonCommands: Command[] = [];
+  function addCommand<Own>(parent: Command, words: string, description: string, run: Run<Own>): Command {
     const command = parent
       .command(words)
       .description(description)
@@ -72,7 +70,17 @@ export function createAddCommand(context: CommandContext, end: (code: number) =>
       const code = await run(createInvocation(context, command.optsWithGlobals()), first, second);
       if (typeof code === "number") end(code);
     });
-  };
+  }
+  function addJsonCommand<Own>(parent: Command, words: string, description: string, run: Run<Own>): Command {
+    const command = addCommand(parent, words, description, run);
+    jsonCommands.push(command);
+    return command;
+  }
+  /** `--json` is the last option in the help, so it is added when all others are. */
+  function addJsonOptions(): void {
+    for (const command of jsonCommands) command.option("--json", "print as one JSON object");
+  }
+  return { addCommand, addJsonCommand, addJsonOptions };
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
@@ -107,7 +115,7 @@ export async function readText(file: string, { cwd }: Terminal, hint = "Check th
   });
 }
 
-/** Writes to standard output, or to a new file that only its owner can read. */
+/** Writes lines to standard output, or to a new file that only its owner can read. */
 export async function writeOutput(
   lines: Iterable<string> | AsyncIterable<string>,
   file: string | undefined,
@@ -115,7 +123,10 @@ export async function writeOutput(
 ): Promise<void> {
   const isFile = file !== undefined;
   const target = isFile ? createWriteStream(resolve(cwd, file), { flags: "wx", mode: 0o600 }) : stdout;
-  await pipeline(Readable.from(lines), target, { end: isFile }).catch((cause: unknown) => {
+  const toText = async function* (source: AsyncIterable<string>) {
+    for await (const line of source) yield `${line}\n`;
+  };
+  await pipeline(Readable.from(lines), toText, target, { end: isFile }).catch((cause: unknown) => {
     throw new GloveboxError("REQUEST_INVALID", `${file ?? "standard output"} cannot be written`, {
       cause,
       hint: "Choose a new file in a folder that you may write to",

@@ -13,7 +13,7 @@ import type { Instant, JsonObject } from "../../domain/index.ts";
 import { parseLedgerLine, parsePublicKey, toOtlp, verifyExport } from "../../ledger/index.ts";
 import type { LedgerReader, LedgerVerdict } from "../../ledger/index.ts";
 import { parseCount, parseMoment, writeOutput } from "./add-command.ts";
-import type { AddCommand, Invocation } from "./add-command.ts";
+import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, watchInterrupt } from "./powers.ts";
 import { formatFault, printJson, printLine } from "./print.ts";
 
@@ -36,8 +36,8 @@ const LOOK_MS = 250;
 /** Log records in one OTLP request. */
 const BATCH = 500;
 
-export function addAudit(program: Command, addCommand: AddCommand): void {
-  const audit = addCommand(
+export function addAudit(program: Command, { addCommand, addJsonCommand }: Commands): void {
+  const audit = addJsonCommand(
     program,
     "audit",
     "search the ledger: what was done, by whom, with which outcome",
@@ -50,8 +50,7 @@ export function addAudit(program: Command, addCommand: AddCommand): void {
     .option("--execution <id>", "everything about one execution")
     .option("--since <time>", "a date, or a duration before now: 90s, 30m, 12h, 7d")
     .option("--until <time>", "the same, for the end")
-    .option("--limit <number>", "maximum number (default 50)", parseCount)
-    .option("--json", "print as one JSON object");
+    .option("--limit <number>", "maximum number (default 50)", parseCount);
   addCommand(audit, "tail", "print new records until interrupted", tailCommand).option(
     "--json",
     "one JSON object per line",
@@ -62,13 +61,13 @@ export function addAudit(program: Command, addCommand: AddCommand): void {
     "write the ledger to standard output or a new file, with a signed trailer",
     exportLedger,
   ).addOption(new Option("--format <name>", "jsonl, or otlp for OpenTelemetry").choices(["jsonl", "otlp"]));
-  addCommand(audit, "verify [file]", "find records that were changed, removed, added, moved or cut off", verifyCommand)
-    .option("--key <key>", "the public key that must have signed, from glovebox audit key")
-    .option("--json", "print as one JSON object");
-  addCommand(audit, "key", "print the public key of this ledger", keyCommand).option(
-    "--json",
-    "print as one JSON object",
-  );
+  addJsonCommand(
+    audit,
+    "verify [file]",
+    "find records that were changed, removed, added, moved or cut off",
+    verifyCommand,
+  ).option("--key <key>", "the public key that must have signed, from glovebox audit key");
+  addJsonCommand(audit, "key", "print the public key of this ledger", keyCommand);
 }
 
 /** The newest matches, oldest first. */
@@ -139,10 +138,7 @@ async function exportLedger(
 }
 
 async function* toLines(reader: LedgerReader, onEnd: (verdict: LedgerVerdict) => void): AsyncIterable<string> {
-  const lines = reader.export();
-  let step = await lines.next();
-  for (; !step.done; step = await lines.next()) yield `${step.value}\n`;
-  onEnd(step.value);
+  onEnd(yield* reader.export());
 }
 
 /** One request per line, the form that collectors read from a file. */
@@ -151,10 +147,10 @@ async function* toOtlpLines(reader: LedgerReader, version: string): AsyncIterabl
   for await (const record of reader.records()) {
     batch.push(record);
     if (batch.length < BATCH) continue;
-    yield `${JSON.stringify(toOtlp(batch, version))}\n`;
+    yield JSON.stringify(toOtlp(batch, version));
     batch = [];
   }
-  if (batch.length > 0) yield `${JSON.stringify(toOtlp(batch, version))}\n`;
+  if (batch.length > 0) yield JSON.stringify(toOtlp(batch, version));
 }
 
 /** Exit 1 if a record was changed, removed, added, moved or cut off; 2 if that could not be checked. */

@@ -6,7 +6,7 @@ import type { Settings } from "../../config/index.ts";
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { ExecutionResult, Principal } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
-import type { AddCommand, Invocation } from "./add-command.ts";
+import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { countOf } from "./print.ts";
@@ -32,11 +32,8 @@ const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
     "process: a fresh realm in a process without confinement; a flaw in the engine would reach what this account can",
 };
 
-export function addDoctor(program: Command, addCommand: AddCommand): void {
-  addCommand(program, "doctor", "check the installation and name remedies", doctorCommand).option(
-    "--json",
-    "print as one JSON object",
-  );
+export function addDoctor(program: Command, { addJsonCommand }: Commands): void {
+  addJsonCommand(program, "doctor", "check the installation and name remedies", doctorCommand);
 }
 
 async function doctorCommand(invocation: Invocation): Promise<number> {

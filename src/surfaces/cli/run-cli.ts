@@ -3,7 +3,7 @@
 import { Command, CommanderError } from "commander";
 
 import { GloveboxError } from "../../domain/index.ts";
-import { createAddCommand } from "./add-command.ts";
+import { createCommands } from "./add-command.ts";
 import { addApprovals } from "./approvals/approvals-commands.ts";
 import { addAudit } from "./audit-commands.ts";
 import { addDoctor } from "./doctor-command.ts";
@@ -48,10 +48,11 @@ export async function runCli(argv: readonly string[], context: CommandContext): 
       writeErr: (text) => terminal.stderr.write(text),
     })
     .showSuggestionAfterError();
-  const addCommand = createAddCommand(context, (ended) => {
+  const commands = createCommands(context, (ended) => {
     code = ended;
   });
-  for (const addGroup of GROUPS) addGroup(program, addCommand);
+  for (const addGroup of GROUPS) addGroup(program, commands);
+  commands.addJsonOptions();
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

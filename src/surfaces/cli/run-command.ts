@@ -17,7 +17,7 @@ import type { ExecuteInput } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { parseBatchLine } from "../parse-request.ts";
 import { parseCount, readText } from "./add-command.ts";
-import type { AddCommand, Invocation } from "./add-command.ts";
+import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
 import type { Terminal } from "./powers.ts";
 import { printJson, printPlan, printResult } from "./print.ts";
@@ -46,7 +46,7 @@ interface RunSession extends Invocation<RunFlags> {
   readonly signal: AbortSignal;
 }
 
-export function addRun(program: Command, addCommand: AddCommand): void {
+export function addRun(program: Command, { addCommand }: Commands): void {
   addCommand(program, "run", "run one program through the whole pipeline", runCommand)
     .argument("[file]", "the program; - for standard input")
     .option("--json", "print the whole result as one JSON object")

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { GloveboxError, defined, parseSecretName } from "../../domain/index.ts";
 import type { SecretName } from "../../domain/index.ts";
 import { Secret } from "../../vault/index.ts";
-import type { AddCommand, Invocation } from "./add-command.ts";
+import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT } from "./powers.ts";
 import type { Terminal } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
@@ -17,9 +17,8 @@ const HAND_OVER_MS = 5000;
 /** Above the limit of a secret, so that a longer one is refused and not cut. */
 const MAX_BYTES = 1024 * 1024;
 
-export function addSecrets(program: Command, addCommand: AddCommand): void {
-  const secrets = addCommand(program, "secrets", "list the names of the secrets", listSecrets);
-  secrets.option("--json", "print as one JSON object");
+export function addSecrets(program: Command, { addCommand, addJsonCommand }: Commands): void {
+  const secrets = addJsonCommand(program, "secrets", "list the names of the secrets", listSecrets);
   addCommand(secrets, "set <name>", "set a secret; its value is read from standard input", setSecret);
   addCommand(secrets, "remove <name>", "remove a secret", removeSecret);
   addCommand(secrets, "rotate-key", "seal all secrets with a new key while gateways run", rotateKey);

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 
 import type { ExecutionResult } from "../../domain/index.ts";
 import { parsePort } from "./add-command.ts";
-import type { AddCommand, Invocation } from "./add-command.ts";
+import type { Commands, Invocation } from "./add-command.ts";
 import { watchInterrupt } from "./powers.ts";
 import { countOf } from "./print.ts";
 
@@ -28,7 +28,7 @@ export const UNRESTRICTED = [
   "confirm a configuration that lets programs reach every public host",
 ] as const;
 
-export function addServing(program: Command, addCommand: AddCommand): void {
+export function addServing(program: Command, { addCommand }: Commands): void {
   addCommand(program, "serve", "serve MCP over Streamable HTTP, the admin page and /health", serveCommand)
     .option("--json", "print the addresses as one JSON object")
     .option("--host <name>", "a loopback name or address to listen on")

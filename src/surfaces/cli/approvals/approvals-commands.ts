@@ -10,7 +10,7 @@ import { APPROVAL_SCOPES, defined, parseExecutionId } from "../../../domain/inde
 import type { Approval, ExecutionResult } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 import { parseCount } from "../add-command.ts";
-import type { AddCommand, Invocation } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import type { CliPowers, OperatorRecords, Terminal } from "../powers.ts";
 import { printLine } from "../print.ts";
@@ -40,29 +40,20 @@ const POLL_MS = 250;
 
 const SCOPE = "scope: this call, every such call in this execution, or the same call in this session";
 
-export function addApprovals(program: Command, addCommand: AddCommand): void {
-  const approvals = addCommand(program, "approvals", "list calls that wait for approval", listApprovals)
+export function addApprovals(program: Command, { addJsonCommand }: Commands): void {
+  const approvals = addJsonCommand(program, "approvals", "list calls that wait for approval", listApprovals)
     .option("--all", "include decided, expired and revoked ones")
     .option("--execution <id>", "only those of one execution")
-    .option("--limit <number>", "maximum number (default 50)", parseCount)
-    .option("--json", "print as one JSON object");
-  addCommand(approvals, "show <id>", "show one call with everything that a reviewer needs", showApproval).option(
-    "--json",
-    "print as one JSON object",
-  );
-  addCommand(approvals, "revoke <id>", "withdraw a remembered decision or a waiting approval", revokeApproval).option(
-    "--json",
-    "print as one JSON object",
-  );
-  addCommand(program, "approve <id>", "show a waiting call and approve it", approveCommand)
+    .option("--limit <number>", "maximum number (default 50)", parseCount);
+  addJsonCommand(approvals, "show <id>", "show one call with everything that a reviewer needs", showApproval);
+  addJsonCommand(approvals, "revoke <id>", "withdraw a remembered decision or a waiting approval", revokeApproval);
+  addJsonCommand(program, "approve <id>", "show a waiting call and approve it", approveCommand)
     .addOption(new Option("--scope <scope>", SCOPE).choices(APPROVAL_SCOPES))
     .option("--note <text>", "the reason, for the ledger")
-    .option("--yes", "do not show it and do not ask")
-    .option("--json", "print as one JSON object");
-  addCommand(program, "reject <id>", "reject a waiting call; its program can catch the error", rejectCommand)
+    .option("--yes", "do not show it and do not ask");
+  addJsonCommand(program, "reject <id>", "reject a waiting call; its program can catch the error", rejectCommand)
     .addOption(new Option("--scope <scope>", SCOPE).choices(APPROVAL_SCOPES))
-    .option("--reason <text>", "the reason, for the ledger and the program")
-    .option("--json", "print as one JSON object");
+    .option("--reason <text>", "the reason, for the ledger and the program");
 }
 
 /** Waiting ones first. Exit 0 also if there are none. */

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { GloveboxError, defined, parseExecutionId } from "../../../domain/index.ts";
 import type { ExecutionDetails } from "../../../execution/index.ts";
 import { parseCount, writeOutput } from "../add-command.ts";
-import type { AddCommand, Invocation } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT, exitOf } from "../powers.ts";
 import { printJson, printLine, printResult } from "../print.ts";
 import { describeExecution } from "./print-execution.ts";
@@ -15,26 +15,14 @@ import { replayCommand } from "./replay-command.ts";
 const USUAL_LIMIT = 50;
 const STATES = ["running", "completed", "failed", "paused", "cancelled"];
 
-export function addExecutions(program: Command, addCommand: AddCommand): void {
-  const executions = addCommand(program, "executions", "list executions, newest first", listExecutions)
+export function addExecutions(program: Command, { addCommand, addJsonCommand }: Commands): void {
+  const executions = addJsonCommand(program, "executions", "list executions, newest first", listExecutions)
     .addOption(new Option("--state <name>", "only those in this state").choices(STATES))
-    .option("--limit <number>", "maximum number (default 50)", parseCount)
-    .option("--json", "print as one JSON object");
-  addCommand(
-    executions,
-    "show <id>",
-    "show one execution: source with findings, calls and result",
-    showExecution,
-  ).option("--json", "print as one JSON object");
-  addCommand(executions, "cancel <id>", "cancel a running or paused execution in any gateway", cancelExecution).option(
-    "--json",
-    "print as one JSON object",
-  );
-  addCommand(executions, "resume <id>", "resume a suspended execution here, after a decision", resumeExecution).option(
-    "--json",
-    "print as one JSON object",
-  );
-  addCommand(
+    .option("--limit <number>", "maximum number (default 50)", parseCount);
+  addJsonCommand(executions, "show <id>", "show one execution: source with findings, calls and result", showExecution);
+  addJsonCommand(executions, "cancel <id>", "cancel a running or paused execution in any gateway", cancelExecution);
+  addJsonCommand(executions, "resume <id>", "resume a suspended execution here, after a decision", resumeExecution);
+  addJsonCommand(
     executions,
     "replay <id>",
     "replay an execution from its journal or an export, without upstreams",
@@ -42,8 +30,7 @@ export function addExecutions(program: Command, addCommand: AddCommand): void {
   )
     .option("--until <call>", "stop after the answer to this call", parseCount)
     .option("--code <file>", "other code, with the recorded answers")
-    .addOption(new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd"]))
-    .option("--json", "print as one JSON object");
+    .addOption(new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd"]));
   addCommand(
     executions,
     "export <id> [file]",
@@ -129,7 +116,7 @@ async function exportExecution(
   }
   await using records = await openRecords();
   const kept = await records.findRecording(id, { actor: principal.id, action: "execution.exported" });
-  await writeOutput([`${JSON.stringify(powers.toRecordingFile(kept))}\n`], file, terminal);
+  await writeOutput([JSON.stringify(powers.toRecordingFile(kept))], file, terminal);
   if (file !== undefined)
     printLine(terminal.stderr, `written to ${file}; it contains all results that the program received`);
 }

@@ -23,7 +23,7 @@ import {
 import type { CatalogSnapshot, ExecutionId, PolicyRule, PolicySettings, Tool } from "../../../domain/index.ts";
 import { applyOperatorEffect, compilePolicy, describeCondition, explain, simulate } from "../../../policy/index.ts";
 import { parseMoment } from "../add-command.ts";
-import type { AddCommand, Invocation } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { readPastCalls } from "./past-calls.ts";
 
@@ -40,25 +40,25 @@ interface SimulateFlags {
 
 const NEAREST = 3;
 
-export function addPolicy(program: Command, addCommand: AddCommand): void {
-  const policy = addCommand(program, "policy", "show the rules that decide about calls", policyCommand).option(
-    "--json",
-    "print as one JSON object",
-  );
-  addCommand(policy, "explain <tool>", "explain the decision about a call, rule by rule; makes no call", explainCommand)
+export function addPolicy(program: Command, { addJsonCommand }: Commands): void {
+  const policy = addJsonCommand(program, "policy", "show the rules that decide about calls", policyCommand);
+  addJsonCommand(
+    policy,
+    "explain <tool>",
+    "explain the decision about a call, rule by rule; makes no call",
+    explainCommand,
+  )
     .option("--args <json>", "the arguments of the call (default {})")
     .option("--principal <name>", "the principal (default local, the principal of MCP clients)")
-    .option("--group <names...>", "groups of the principal")
-    .option("--json", "print as one JSON object");
-  addCommand(
+    .option("--group <names...>", "groups of the principal");
+  addJsonCommand(
     policy,
     "simulate <file>",
     "show what a rule file would have changed about the calls in the ledger",
     simulateCommand,
   )
     .option("--since <time>", "a date, or a duration before now: 90s, 30m, 12h, 7d")
-    .addOption(new Option("--profile <name>", "also try another profile").choices(["balanced", "strict", "open"]))
-    .option("--json", "print as one JSON object");
+    .addOption(new Option("--profile <name>", "also try another profile").choices(["balanced", "strict", "open"]));
 }
 
 /** Shows the configured rules, including those of the rule file. Starts no upstream. */

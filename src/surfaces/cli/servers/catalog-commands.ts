@@ -4,7 +4,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 
 import { parseCount } from "../add-command.ts";
-import type { AddCommand, Invocation } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { printJson, printLine } from "../print.ts";
 import { describeServer, hasFailed } from "./servers-commands.ts";
@@ -13,7 +13,7 @@ const NAME_WIDTH = 36;
 /** The page size of a search. */
 const MOST_TOOLS = 50;
 
-export function addCatalog(program: Command, addCommand: AddCommand): void {
+export function addCatalog(program: Command, { addCommand }: Commands): void {
   addCommand(program, "tools", "list or search the tools agents can use", toolsCommand)
     .argument("[query...]", "search words; without any, all tools")
     .option("--json", "print as one JSON object")

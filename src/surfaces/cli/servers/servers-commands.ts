@@ -7,7 +7,7 @@ import type { DroppedLogin } from "../../../connectors/index.ts";
 import { GloveboxError, parseConnectorId, serverCommand } from "../../../domain/index.ts";
 import type { ConnectorId, UpstreamStatus } from "../../../domain/index.ts";
 import { parsePort } from "../add-command.ts";
-import type { AddCommand, Invocation } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { countOf, printLine } from "../print.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
@@ -21,26 +21,24 @@ interface LoginFlags {
 /** Time limit for the person at the browser. */
 const ANSWER_MS = 10 * 60_000;
 
-export function addServers(program: Command, addCommand: AddCommand): void {
-  const servers = addCommand(
+export function addServers(program: Command, { addCommand, addJsonCommand }: Commands): void {
+  const servers = addJsonCommand(
     program,
     "servers",
     "list upstreams, their state and withheld definitions",
     serversCommand,
-  ).option("--json", "print as one JSON object");
-  addCommand(
+  );
+  addJsonCommand(
     servers,
     "approve <name> [tools...]",
     "show new or changed tool definitions and accept them",
     approveServerCommand,
-  )
-    .option("--all", "all withheld definitions of this server")
-    .option("--json", "print as one JSON object");
+  ).option("--all", "all withheld definitions of this server");
   addLogins(servers, addCommand);
   addCommand(servers, "restart <name>", "restart an upstream in every gateway on this store", restartServerCommand);
 }
 
-function addLogins(servers: Command, addCommand: AddCommand): void {
+function addLogins(servers: Command, addCommand: Commands["addCommand"]): void {
   addCommand(
     servers,
     "login <name>",
