@@ -3,10 +3,8 @@
 import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
-import { renderExecutions } from "./views/executions.ts";
-import { renderEntrance, renderHeader, renderIsolation } from "./views/header.ts";
-import { createToolSearch } from "./views/tools.ts";
-import { renderUpstreams } from "./views/upstreams.ts";
+import { createToolSearch } from "./tool-search.ts";
+import { renderEntrance, renderExecutions, renderHeader, renderIsolation, renderUpstreams } from "./views.ts";
 
 const REFRESH_MS = 3_000;
 const SHOWN_EXECUTIONS = 25;

@@ -5,10 +5,13 @@
 
 import * as z from "zod/mini";
 
+const effect = z.enum(["read", "write", "destroy", "unknown"]);
+const isolation = z.enum(["strict", "confined", "process"]);
+const place = z.object({ line: z.number(), column: z.number() });
 const list = <Item extends z.ZodMiniType>(item: Item) => z.readonly(z.array(item));
 
 /** One upstream, with what an operator needs to repair it. */
-export const upstreamSchema = z.object({
+const upstreamSchema = z.object({
   name: z.string(),
   state: z.enum(["idle", "connecting", "ready", "failed", "needs-login", "suspended", "closed"]),
   transport: z.enum(["stdio", "http", "sse", "openapi", "adapter"]),
@@ -21,20 +24,13 @@ export const upstreamSchema = z.object({
   stderr: z.optional(list(z.string())),
 });
 
-/** One layer of confinement: what it prevents, or why it is missing and the remedy. */
-export const layerSchema = z.object({
-  name: z.string(),
-  present: z.boolean(),
-  message: z.string(),
-  hint: z.optional(z.string()),
-});
-
 /** `GET /api/status`. Times are epoch milliseconds. */
 export const statusSchema = z.object({
   version: z.string(),
   engine: z.string(),
-  isolation: z.enum(["strict", "confined", "process"]),
-  layers: list(layerSchema),
+  isolation,
+  /** What each layer of confinement prevents, or why it is missing and the remedy. */
+  layers: list(z.object({ name: z.string(), present: z.boolean(), message: z.string(), hint: z.optional(z.string()) })),
   startedAt: z.number(),
   upstreams: list(upstreamSchema),
 });
@@ -59,7 +55,7 @@ export const toolsSchema = z.object({
     z.object({
       name: z.string(),
       summary: z.string(),
-      effect: z.enum(["read", "write", "destroy", "unknown"]),
+      effect,
       server: z.string(),
       upstreamName: z.string(),
     }),
@@ -67,11 +63,8 @@ export const toolsSchema = z.object({
   cursor: z.optional(z.string()),
 });
 
-const effect = z.enum(["read", "write", "destroy", "unknown"]);
-const place = z.object({ line: z.number(), column: z.number() });
-
 /** One waiting or decided approval. Secrets are masked; text is not cleaned. */
-export const approvalSchema = z.object({
+const approvalSchema = z.object({
   id: z.string(),
   execution: z.string(),
   seq: z.number(),
@@ -142,7 +135,7 @@ export const healthSchema = z.object({
   status: z.literal("ok"),
   version: z.string(),
   engine: z.string(),
-  isolation: z.enum(["strict", "confined", "process"]),
+  isolation,
   upstreams: z.object({ ready: z.number(), failed: z.number() }),
 });
 
@@ -165,7 +158,6 @@ export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
 export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;
-export type FailureAnswer = z.infer<typeof failureSchema>;
 
 /** Approvals in one answer. */
 export const MAX_APPROVALS = 200;

@@ -23,7 +23,7 @@ export type Commands = ReturnType<typeof createCommands>;
 /** As commander parsed it: a string, an array of strings or undefined. */
 type Argument = Command["processedArgs"][number];
 
-type Run<Own> = (invocation: Invocation<Own>, first: Argument, second: Argument) => Promise<number | void>;
+type CommandAction<Own> = (invocation: Invocation<Own>, first: Argument, second: Argument) => Promise<number | void>;
 
 interface SharedFlags {
   readonly config?: string;
@@ -59,7 +59,7 @@ export function createPrint({ stdout }: Pick<Terminal, "stdout">, { json }: Shar
  */
 export function createCommands(context: CommandContext, end: (code: number) => void) {
   const jsonCommands: Command[] = [];
-  function addCommand<Own>(parent: Command, words: string, description: string, run: Run<Own>): Command {
+  function addCommand<Own>(parent: Command, words: string, description: string, run: CommandAction<Own>): Command {
     const command = parent
       .command(words)
       .description(description)
@@ -71,7 +71,7 @@ export function createCommands(context: CommandContext, end: (code: number) => v
       if (typeof code === "number") end(code);
     });
   }
-  function addJsonCommand<Own>(parent: Command, words: string, description: string, run: Run<Own>): Command {
+  function addJsonCommand<Own>(parent: Command, words: string, description: string, run: CommandAction<Own>): Command {
     const command = addCommand(parent, words, description, run);
     jsonCommands.push(command);
     return command;
@@ -123,13 +123,14 @@ export async function writeOutput(
 ): Promise<void> {
   const isFile = file !== undefined;
   const target = isFile ? createWriteStream(resolve(cwd, file), { flags: "wx", mode: 0o600 }) : stdout;
-  const toText = async function* (source: AsyncIterable<string>) {
-    for await (const line of source) yield `${line}\n`;
-  };
-  await pipeline(Readable.from(lines), toText, target, { end: isFile }).catch((cause: unknown) => {
+  await pipeline(Readable.from(lines), endLines, target, { end: isFile }).catch((cause: unknown) => {
     throw new GloveboxError("REQUEST_INVALID", `${file ?? "standard output"} cannot be written`, {
       cause,
       hint: "Choose a new file in a folder that you may write to",
     });
   });
+}
+
+async function* endLines(lines: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const line of lines) yield `${line}\n`;
 }

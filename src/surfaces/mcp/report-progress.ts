@@ -33,7 +33,9 @@ export function createReporter({ progressToken, send, now }: ReporterOptions): (
   let left = BURST;
   let filledAt = now();
 
-  const mayChat = (): boolean => {
+  const isSent = ({ kind }: ExecutionEvent): boolean => {
+    if (kind === "opened") return true;
+    if (kind !== "log" && kind !== "progress") return (notes += 1) <= MAX_CALL_NOTES;
     const refill = Math.floor((now() - filledAt) / PAUSE_MS);
     if (refill > 0) {
       left = Math.min(BURST, left + refill);
@@ -44,17 +46,10 @@ export function createReporter({ progressToken, send, now }: ReporterOptions): (
     return true;
   };
 
-  const isHeard = (event: ExecutionEvent): boolean => {
-    if (event.kind === "opened") return true;
-    if (event.kind === "log" || event.kind === "progress") return mayChat();
-    notes += 1;
-    return notes <= MAX_CALL_NOTES;
-  };
-
   return (event) => {
     if (event.kind === "called") called += 1;
     if (event.kind === "answered") answered += 1;
-    if (!isHeard(event)) return;
+    if (!isSent(event)) return;
     progress += 1;
     const message = capMessage(describe(event, `${answered} of ${called} calls answered`));
     void send({ progressToken, progress, message }).catch(() => undefined);

@@ -20,7 +20,7 @@ import {
   parsePrincipalId,
   parseToolAddress,
 } from "../../../domain/index.ts";
-import type { CatalogSnapshot, ExecutionId, PolicyRule, PolicySettings, Tool } from "../../../domain/index.ts";
+import type { CatalogSnapshot, PolicyRule, PolicySettings, Tool } from "../../../domain/index.ts";
 import { applyOperatorEffect, compilePolicy, describeCondition, explain, simulate } from "../../../policy/index.ts";
 import { parseMoment } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
@@ -95,7 +95,9 @@ async function explainCommand(invocation: Invocation<ExplainFlags>, name: string
   const tool =
     name === own.address ? applyOperatorEffect(policy, own) : findTool(await gateway.takeSnapshot(principal), name);
   const { address, effect, effectSource, origin } = tool;
-  const call = { execution: NO_EXECUTION, seq: 1, principal: id, address, args };
+  const execution = parseExecutionId(`ex_${"0".repeat(24)}`); // a placeholder: `explain` makes no call
+  if (!execution) throw new TypeError("The placeholder is not an execution id");
+  const call = { execution, seq: 1, principal: id, address, args };
   const { decision, rules } = explain(policy, { call, tool, principal });
   const { kind, ...decided } = decision;
   const about = { tool: address, server: origin.connector, effect, ...defined({ effectSource }) };
@@ -138,15 +140,6 @@ function formatSimulation({ calls, same, changed, cannotTell }: ReturnType<typeo
         `  ${from} -> ?  ${tool} by ${principal}, ${times} calls, depends on ${rules.join(", ")}`,
     ),
   ];
-}
-
-/** A placeholder: `explain` makes no call. */
-const NO_EXECUTION = parsePlaceholder(`ex_${"0".repeat(24)}`);
-
-function parsePlaceholder(raw: string): ExecutionId {
-  const id = parseExecutionId(raw);
-  if (id === undefined) throw new TypeError(`${raw} is not an execution id`);
-  return id;
 }
 
 async function loadPolicy({ policy }: Settings): Promise<PolicySettings> {

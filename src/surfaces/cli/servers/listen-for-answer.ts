@@ -13,22 +13,15 @@ const HOST = "127.0.0.1";
 const PATH = "/callback";
 const MAX_URL_CHARS = 8192;
 
-export interface AnswerOptions {
-  readonly state: string;
-  /** 0 chooses a free one. */
-  readonly port: number;
-  readonly answerMs: number;
-}
-
-export interface AnswerListener extends AsyncDisposable {
-  readonly redirectUri: string;
-  /** The parameters of the first request with the right state. Rejects after the timeout or `stop`. */
-  readonly answer: Promise<URLSearchParams>;
-  stop(): void;
-}
-
-/** Listens before the login starts, so that the address for the answer is known and reserved. */
-export async function listenForAnswer({ state, port, answerMs }: AnswerOptions): Promise<AnswerListener> {
+/**
+ * Listens before the login starts, so that the address for the answer is known and reserved; port 0 chooses a free one.
+ * `answer` has the parameters of the first request with the right state. It rejects after the timeout or `stop`.
+ */
+export async function listenForAnswer({
+  state,
+  port,
+  answerMs,
+}: Readonly<Record<"port" | "answerMs", number>> & { readonly state: string }) {
   const answered = Promise.withResolvers<URLSearchParams>();
   answered.promise.catch(() => undefined); // no caller may be waiting yet
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 10_000 });
@@ -45,7 +38,7 @@ export async function listenForAnswer({ state, port, answerMs }: AnswerOptions):
     redirectUri: `http://${HOST}:${taken}${PATH}`,
     answer: answered.promise,
     stop: fail("The login was interrupted"),
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       clearTimeout(timer);
       server.closeAllConnections();
       await new Promise<void>((closed) => server.close(() => closed()));
@@ -66,9 +59,10 @@ function readAnswer(request: IncomingMessage, port: number, state: string): URLS
   return states.length === 1 && isSame(states[0] ?? "", state) ? parsed.searchParams : undefined;
 }
 
+/** Digests are compared, so that the time reveals neither the length nor a common prefix. */
 function isSame(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((text) => createHash("sha256").update(text).digest());
-  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
 }
 
 /** The address of this page contains the code, so it is neither sent as referrer nor cached. */
@@ -83,15 +77,14 @@ function reply(response: ServerResponse, status: number, text: string): void {
   response.end(text);
 }
 
-function listen(server: Server, port: number): Promise<number> {
-  const listening = Promise.withResolvers<number>();
-  server.once("error", (cause) => {
-    const hint = "Choose another port with --port, or omit it";
-    listening.reject(new GloveboxError("LISTEN_FAILED", `Port ${port} of ${HOST} cannot be used`, { cause, hint }));
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => {
+      const hint = "Choose another port with --port, or omit it";
+      reject(new GloveboxError("LISTEN_FAILED", `Port ${port} of ${HOST} cannot be used`, { cause, hint }));
+    });
+    server.listen(port, HOST, resolve);
   });
-  server.listen(port, HOST, () => {
-    const address = server.address();
-    listening.resolve(typeof address === "object" && address ? address.port : port);
-  });
-  return listening.promise;
+  const address = server.address();
+  return typeof address === "object" && address ? address.port : port;
 }

@@ -26,33 +26,24 @@ export function addServers(program: Command, { addCommand, addJsonCommand }: Com
     program,
     "servers",
     "list upstreams, their state and withheld definitions",
-    serversCommand,
+    listServers,
   );
   addJsonCommand(
     servers,
     "approve <name> [tools...]",
     "show new or changed tool definitions and accept them",
-    approveServerCommand,
+    approveTools,
   ).option("--all", "all withheld definitions of this server");
-  addLogins(servers, addCommand);
-  addCommand(servers, "restart <name>", "restart an upstream in every gateway on this store", restartServerCommand);
-}
-
-function addLogins(servers: Command, addCommand: Commands["addCommand"]): void {
-  addCommand(
-    servers,
-    "login <name>",
-    "log in to an upstream with OAuth; prints an address for your browser",
-    loginServerCommand,
-  )
+  addCommand(servers, "login <name>", "log in to an upstream with OAuth; prints an address for your browser", login)
     .option("--open", "also open the address in a browser")
     .option("--scope <scopes>", "additional scopes, separated by spaces")
     .option("--port <number>", "the port for the answer on 127.0.0.1 (default: a free one)", parsePort);
-  addCommand(servers, "logout <name>", "delete the login of an upstream", logoutServerCommand);
+  addCommand(servers, "logout <name>", "delete the login of an upstream", logout);
+  addCommand(servers, "restart <name>", "restart an upstream in every gateway on this store", restartServer);
 }
 
 /** Exit 1 if an upstream has failed. Withheld definitions do not count as a failure. */
-async function serversCommand({ principal, openGateway, print }: Invocation): Promise<number> {
+async function listServers({ principal, openGateway, print }: Invocation): Promise<number> {
   await using gateway = await openGateway();
   const { servers } = await gateway.search(principal, { limit: 1 });
   const names = new Set(servers.map(({ name }) => name));
@@ -84,7 +75,7 @@ function formatHeld({ tool, why, difference }: HeldTool): readonly string[] {
 }
 
 /** Prints the difference, then accepts it without asking, so that scripts can use it. */
-async function approveServerCommand(
+async function approveTools(
   invocation: Invocation<{ readonly all?: boolean }>,
   name: string,
   tools: readonly string[],
@@ -112,7 +103,7 @@ async function approveServerCommand(
 }
 
 /** A gateway that starts later ignores it, because it starts every upstream. */
-async function restartServerCommand(invocation: Invocation, name: string): Promise<void> {
+async function restartServer(invocation: Invocation, name: string): Promise<void> {
   const { powers, principal, terminal } = invocation;
   const settings = await invocation.loadSettings();
   const server = toServer(name, settings.upstreams, settings.apis);
@@ -133,7 +124,7 @@ async function listIfNothingHeld(server: ConnectorId, { principal, openGateway, 
 }
 
 /** Only the address goes to standard output, so that it can be piped. Tokens are never printed. */
-async function loginServerCommand(
+async function login(
   { flags, powers, principal, terminal, loadSettings }: Invocation<LoginFlags>,
   name: string,
 ): Promise<void> {
@@ -151,8 +142,7 @@ async function loginServerCommand(
     printLine(stderr, `Open this address to log in to ${id} at ${begun.issuer}:`);
     stdout.write(`${begun.authorizationUrl.href}\n`);
     if (flags.open === true) powers.openBrowser(begun.authorizationUrl);
-    const login = await begun.finish(await listener.answer);
-    await logins.keep(login, principal.id);
+    await logins.keep(await begun.finish(await listener.answer), principal.id);
     printLine(stderr, `Logged in to ${id}; gateways that run on this configuration use it within a few seconds`);
   } finally {
     stopListening();
@@ -160,7 +150,7 @@ async function loginServerCommand(
 }
 
 /** Deletes the login in any case, and reports whether its tokens are still valid. */
-async function logoutServerCommand(invocation: Invocation, name: string): Promise<void> {
+async function logout(invocation: Invocation, name: string): Promise<void> {
   const { powers, principal, terminal } = invocation;
   const settings = await invocation.loadSettings();
   const id = toServer(name, settings.upstreams);

@@ -1,7 +1,7 @@
 /** Searches all tools, as agents do. */
 
-import type { ToolsAnswer } from "../../src/surfaces/admin/contract.ts";
-import { element, show } from "../element.ts";
+import type { ToolsAnswer } from "../src/surfaces/admin/contract.ts";
+import { element, show } from "./element.ts";
 
 type FoundTool = ToolsAnswer["tools"][number];
 
