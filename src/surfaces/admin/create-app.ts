@@ -45,6 +45,8 @@ const SECURITY_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
 };
 
+const METRICS_HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
+
 const TYPES: ReadonlyMap<string, string> = new Map([
   [".html", "text/html; charset=utf-8"],
   [".js", "text/javascript; charset=utf-8"],
@@ -67,7 +69,8 @@ export function createApp(options: AppOptions): App {
 
   app.route("/", mcp.routes);
   app.get("/health", (c) => c.json(toHealth(gateway)));
-  if (gateway.metrics) mountMetrics(app, gateway.metrics);
+  // Needs no credential, like `/health`: with metrics on, every user of this machine can read them.
+  if (gateway.metrics) app.get("/metrics", (c) => c.body(gateway.metrics?.() ?? "", 200, METRICS_HEADERS));
   app.use("/api/*", async (c, next) => {
     checkToken(c.req.header("authorization"), options.token);
     c.header("cache-control", "no-store");
@@ -87,12 +90,6 @@ export function createApp(options: AppOptions): App {
     stop: () => gateway.stop(),
     close: () => mcp.close(),
   };
-}
-
-/** Needs no credential, like `/health`: with metrics on, every user of this machine can read them. */
-function mountMetrics(app: Hono, render: () => string): void {
-  const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
-  app.get("/metrics", (c) => c.body(render(), 200, headers));
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { isIPv4 } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -66,7 +66,9 @@ export async function listen({ createApp, host, port }: ListenOptions): Promise<
   const answer = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
   const waiting = new Set<ServerResponse>();
   server.on("request", (incoming, outgoing) => {
-    follow(waiting, incoming, outgoing);
+    // GET requests are not awaited: those of a browser are short, and those of MCP are endless streams.
+    if (incoming.method !== "GET") waiting.add(outgoing);
+    outgoing.once("close", () => waiting.delete(outgoing));
     void answer(incoming, outgoing);
   });
   return {
@@ -113,13 +115,6 @@ function makeApp(server: Server, create: () => App): App {
     server.close();
     throw error;
   }
-}
-
-/** GET requests are not awaited: those of a browser are short, and those of MCP are endless streams. */
-function follow(waiting: Set<ServerResponse>, incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (incoming.method === "GET") return;
-  waiting.add(outgoing);
-  outgoing.once("close", () => waiting.delete(outgoing));
 }
 
 /** Stops new connections first, then running work, then sends its answers, then closes the remaining connections. */

@@ -15,8 +15,7 @@ import { formatFault, printLine } from "./print.ts";
 import { addRun } from "./run-command.ts";
 import { addSecrets } from "./secrets-commands.ts";
 import { addServing } from "./serve-commands.ts";
-import { addCatalog } from "./servers/catalog-commands.ts";
-import { addServers } from "./servers/servers-commands.ts";
+import { addCatalog, addServers } from "./servers/servers-commands.ts";
 
 /** Errors of usage or configuration, not of a program. */
 const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID"]);

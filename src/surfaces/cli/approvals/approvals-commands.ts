@@ -12,7 +12,7 @@ import type { ApprovalDesk } from "../../../policy/index.ts";
 import { parseCount } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
-import type { CliPowers, OperatorRecords, Terminal } from "../powers.ts";
+import type { CliPowers, OperatorRecords } from "../powers.ts";
 import { printLine } from "../print.ts";
 import { formatReview, summarizeApproval } from "./print-approval.ts";
 
@@ -125,7 +125,8 @@ async function isConfirmed(
   for (const line of formatReview(review, powers.now())) printLine(stderr, line);
   if (stdin.isTTY !== true || review.approval.state !== "pending") return true;
   stderr.write(`Approve, for ${DESCRIBED[scope]}? [y/N] `);
-  return /^y(es)?$/i.test(await readAnswer(terminal));
+  for await (const line of createInterface({ input: stdin })) return /^y(es)?$/i.test(line.trim());
+  return false;
 }
 
 const DESCRIBED: Readonly<Record<NonNullable<Approval["scope"]>, string>> = {
@@ -133,11 +134,6 @@ const DESCRIBED: Readonly<Record<NonNullable<Approval["scope"]>, string>> = {
   execution: "every call of this tool under this rule in this execution",
   session: "this tool with these arguments in this session",
 };
-
-async function readAnswer({ stdin }: Terminal): Promise<string> {
-  for await (const line of createInterface({ input: stdin })) return line.trim();
-  return "";
-}
 
 async function printOutcome(desk: ApprovalDesk, approval: Approval, { powers, print }: Decider): Promise<void> {
   const { id, execution } = approval;

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 
 import { Option } from "commander";
 import type { Command } from "commander";
+import * as z from "zod";
 
 import { toFetchTool } from "../../../builtins/index.ts";
 import { findNearest } from "../../../catalog/index.ts";
@@ -20,12 +21,19 @@ import {
   parsePrincipalId,
   parseToolAddress,
 } from "../../../domain/index.ts";
-import type { CatalogSnapshot, PolicyRule, PolicySettings, Tool } from "../../../domain/index.ts";
-import { applyOperatorEffect, compilePolicy, describeCondition, explain, simulate } from "../../../policy/index.ts";
+import type { CatalogSnapshot, Effect, Instant, PolicyRule, PolicySettings, Tool } from "../../../domain/index.ts";
+import {
+  applyOperatorEffect,
+  compilePolicy,
+  describeCondition,
+  explain,
+  isFlowRule,
+  simulate,
+} from "../../../policy/index.ts";
+import type { LedgerReader } from "../../../ledger/index.ts";
 import { parseMoment } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
-import { readPastCalls } from "./past-calls.ts";
 
 interface ExplainFlags {
   readonly args?: string;
@@ -39,6 +47,22 @@ interface SimulateFlags {
 }
 
 const NEAREST = 3;
+/** Builtin calls never pass the rules. */
+const OWN_RULE = "builtin";
+
+/** A call in the ledger. */
+const RECORD = z.object({
+  at: z.number(),
+  action: z.literal("call.intended"),
+  actor: z.string(),
+  subject: z.string(),
+  detail: z.object({
+    effect: z.enum(["read", "write", "destroy", "unknown"]),
+    decision: z.enum(["allow", "ask", "deny"]),
+    server: z.string().nullable().catch(null),
+    rule: z.string().catch(""),
+  }),
+});
 
 export function addPolicy(program: Command, { addJsonCommand }: Commands): void {
   const policy = addJsonCommand(program, "policy", "show the rules that decide about calls", policyCommand);
@@ -124,6 +148,24 @@ async function simulateCommand(invocation: Invocation<SimulateFlags>, file: stri
   const past = await readPastCalls(records.openReader(), { since, effects: own.effects });
   const simulation = simulate(policy, past);
   invocation.print(simulation, formatSimulation(simulation));
+}
+
+/** Applies today's operator effects to past calls. Unreadable records are skipped. */
+export async function readPastCalls(
+  ledger: Pick<LedgerReader, "records">,
+  { since, effects }: { readonly since: Instant; readonly effects: PolicySettings["effects"] },
+): Promise<Parameters<typeof simulate>[1]> {
+  const effectOf = (tool: string): Effect | undefined =>
+    effects.get(tool) ?? effects.get(`${tool.split(".")[0]}.*`) ?? effects.get("*");
+  const calls: Parameters<typeof simulate>[1][number][] = [];
+  for await (const raw of ledger.records()) {
+    const { data } = RECORD.safeParse(raw);
+    if (!data || data.at < since || data.detail.rule === OWN_RULE) continue;
+    const { actor: principal, subject: tool, detail } = data;
+    const { rule, ...decided } = detail;
+    calls.push({ principal, tool, ...decided, effect: effectOf(tool) ?? detail.effect, byGuard: isFlowRule(rule) });
+  }
+  return calls;
 }
 
 function formatSimulation({ calls, same, changed, cannotTell }: ReturnType<typeof simulate>): readonly string[] {

@@ -3,7 +3,7 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
 import { cleanText } from "../../../text/index.ts";
-import { isJsonObject } from "../../../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 
@@ -63,4 +63,9 @@ export function parseAnswer(raw: unknown): Parameters<ApprovalDesk["decide"]>[1]
   const chosen = typeof decision === "string" ? CHOICES.get(decision) : undefined;
   if (chosen === undefined) return undefined;
   return chosen === "reject" ? { verdict: "reject" } : { verdict: "approve", scope: chosen };
+}
+
+/** The first decision counts, and it may have come from another person. */
+export function ignoreOvertaken(thrown: unknown): void {
+  if (!(thrown instanceof GloveboxError) || thrown.code !== "REQUEST_CONFLICT") throw thrown;
 }

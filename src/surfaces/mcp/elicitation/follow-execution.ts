@@ -8,12 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inputRequired } from "@modelcontextprotocol/server";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 
-import { GloveboxError } from "../../../domain/index.ts";
 import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
 import type { ClientApprovals } from "../../../policy/index.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
-import { parseAnswer, toApprovalForm } from "./approval-form.ts";
+import { ignoreOvertaken, parseAnswer, toApprovalForm } from "./approval-form.ts";
 
 /** One request of a client about one execution. */
 export interface Conversation {
@@ -137,9 +136,4 @@ async function askByPush(
   done.abort();
   await settled;
   if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
-}
-
-/** The first decision counts, and it may have come from another person. */
-export function ignoreOvertaken(thrown: unknown): void {
-  if (!(thrown instanceof GloveboxError) || thrown.code !== "REQUEST_CONFLICT") throw thrown;
 }

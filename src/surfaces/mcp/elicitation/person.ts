@@ -1,10 +1,14 @@
-/** How to ask the person behind a client, which depends on the client and on the protocol revision. */
+/** The person behind a client: how to ask, which depends on the client and the protocol revision, and the answers. */
 
-import { CLIENT_CAPABILITIES_META_KEY } from "@modelcontextprotocol/server";
+import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 
-import { isJsonObject } from "../../../domain/index.ts";
+import { isJsonObject, parseApprovalId, parseExecutionId } from "../../../domain/index.ts";
+import type { ApprovalId, ExecutionId, Json, Principal } from "../../../domain/index.ts";
+import type { ClientApprovals } from "../../../policy/index.ts";
+import { ignoreOvertaken, parseAnswer } from "./approval-form.ts";
 import type { ApprovalForm } from "./approval-form.ts";
+import type { Conversation } from "./follow-execution.ts";
 
 /** How the person is asked. */
 export type Person =
@@ -48,4 +52,56 @@ export function findRetry({ mcpReq }: ServerContext): Retry | undefined {
   const { inputResponses } = mcpReq;
   if (rawState === undefined && inputResponses === undefined) return undefined;
   return { rawState, rawAnswers: inputResponses ?? {} };
+}
+
+/**
+ * Reads a repeated request and applies the decisions. Refuses a state that was sealed for another principal or another request: then no program runs
+ * and nothing is decided.
+ */
+export async function takeAnswers(
+  { rawState, rawAnswers }: Retry,
+  {
+    clientApprovals,
+    principal,
+    request,
+  }: Pick<Conversation, "principal" | "request"> & {
+    readonly clientApprovals: ClientApprovals | undefined;
+  },
+): Promise<Pick<Conversation, "left"> & { readonly execution: ExecutionId }> {
+  if (!clientApprovals || typeof rawState !== "string") throw invalid();
+  const round = parseRound(open(clientApprovals, principal, rawState));
+  if (round.request !== request) throw invalid();
+  const left = new Set<string>(round.left);
+  for (const id of round.asked) {
+    const answer = parseAnswer(Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined);
+    if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
+    else left.add(id);
+  }
+  return { execution: round.execution, left };
+}
+
+function open(clientApprovals: ClientApprovals, principal: Principal, state: string): Json {
+  try {
+    return clientApprovals.open(principal, state);
+  } catch {
+    throw invalid();
+  }
+}
+
+function parseRound(raw: Json) {
+  const { execution: rawExecution, request, asked, left } = isJsonObject(raw) ? raw : {};
+  const execution = parseExecutionId(rawExecution);
+  if (!execution || typeof request !== "string") throw invalid();
+  return { execution, request, asked: parseIds(asked), left: parseIds(left) };
+}
+
+function parseIds(raw: Json | undefined): readonly ApprovalId[] {
+  return Array.isArray(raw) ? raw.flatMap((id) => parseApprovalId(id) ?? []) : [];
+}
+
+/** The error of the protocol (2026-07-28, basic/patterns/mrtr). */
+function invalid(): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid or expired requestState", {
+    reason: "invalid_request_state",
+  });
 }

@@ -11,8 +11,8 @@ import { createClientApprovals } from "../../../policy/index.ts";
 import { PLAIN_SEAL, openQueue } from "../../../policy/approvals/fixtures/open-queue.ts";
 import { AGENT, known } from "../../../policy/rules/fixtures/decision-case.ts";
 import { digestOf } from "../../../text/index.ts";
+import { takeAnswers } from "./person.ts";
 import type { Retry } from "./person.ts";
-import { takeAnswers } from "./take-answers.ts";
 
 const OTHER: Principal = { id: known(parsePrincipalId("other")), kind: "agent", groups: [] };
 const REQUEST = digestOf("request");

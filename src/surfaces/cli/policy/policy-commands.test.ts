@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import type { JsonObject } from "../../../domain/index.ts";
-import { readPastCalls } from "./past-calls.ts";
+import { readPastCalls } from "./policy-commands.ts";
 
 const record = (rule: string, decision: string): JsonObject => {
   const detail = { effect: "write", server: "shop-server", decision, rule };
