@@ -239,7 +239,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     interface: ["gateway.ts", "parse-request.ts"],
   },
   "surfaces/cli": {
-    folders: ["approvals", "executions", "policy", "servers"],
+    folders: ["approvals", "executions", "servers"],
     interface: ["add-command.ts", "powers.ts", "print.ts"],
   },
   "surfaces/mcp": { folders: ["elicitation"], interface: [] },

@@ -23,13 +23,13 @@ export function createToolSearch(find: (query: string, signal: AbortSignal) => P
   box.autocomplete = "off";
   box.spellcheck = false;
   const results = element("div", { class: "results", "aria-live": "polite" });
-  let asked = new AbortController();
+  let latest = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const search = async (): Promise<void> => {
-    asked.abort();
-    asked = new AbortController();
-    const { signal } = asked;
+    latest.abort();
+    latest = new AbortController();
+    const { signal } = latest;
     try {
       const found = await find(box.value.trim(), signal);
       if (!signal.aborted) show(results, renderTools(found));

@@ -148,10 +148,9 @@ export function parseLibraryDescribe(raw: unknown): z.output<typeof LIBRARY_DESC
 
 /** An export of an execution as it comes from outside: held to its form, its digest and the ranges of limits. */
 export function parseRecording(raw: unknown): KeptExecution {
-  const kept = parseRecordingFile(raw);
-  const { recording } = kept;
+  const { recording, ...rest } = parseRecordingFile(raw);
   const limits = parseLimits(recording.request.limits);
-  return { ...kept, recording: { ...recording, request: { ...recording.request, limits } } };
+  return { ...rest, recording: { ...recording, request: { ...recording.request, limits } } };
 }
 
 /** Throws with every problem, and with the accepted fields as the hint. */

@@ -74,8 +74,8 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
 function printDryRun({ writes }: DryRun, stderr: Writable): void {
   printLine(stderr, writes.length === 0 ? "dry run: no call was skipped" : "dry run: skipped calls");
   for (const { seq, tool, effect, decision, args } of writes) {
-    const asked = decision === "ask" ? ", after approval" : "";
-    printLine(stderr, `  ${seq} ${tool}(${args === undefined ? "…" : toPlainJson(args)}) (${effect}${asked})`);
+    const condition = decision === "ask" ? ", after approval" : "";
+    printLine(stderr, `  ${seq} ${tool}(${args === undefined ? "…" : toPlainJson(args)}) (${effect}${condition})`);
   }
 }
 

@@ -109,8 +109,8 @@ function renderDryRun(dryRun: DryRun | undefined): string {
   if (!dryRun) return "";
   if (dryRun.writes.length === 0) return "Dry run: no call was skipped.";
   const lines = dryRun.writes.map(({ tool, args, decision }) => {
-    const asked = decision === "ask" ? " (needs approval)" : "";
-    return `${tool}(${args === undefined ? "…" : JSON.stringify(args)})${asked}`;
+    const condition = decision === "ask" ? " (needs approval)" : "";
+    return `${tool}(${args === undefined ? "…" : JSON.stringify(args)})${condition}`;
   });
   return shorten(["Dry run, these calls were not made:", ...lines].join("\n"), MAX_DRY_RUN_BYTES);
 }

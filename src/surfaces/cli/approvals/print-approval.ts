@@ -16,9 +16,9 @@ const AROUND_LINES = 12;
 /** Two lines: the call and its arguments. */
 export function summarizeApproval(approval: Approval, now: Instant): string {
   const { id, tool, effect, principal, execution, seq, reason } = approval;
-  const asked = `${tool} (${effect}) for ${principal} in ${execution}, call ${seq}`;
+  const call = `${tool} (${effect}) for ${principal} in ${execution}, call ${seq}`;
   const args = cleanText(toArguments(approval), { maxBytes: SUMMARY_BYTES });
-  return `${id} ${describeState(approval, now)}: ${asked}: ${inLine(reason)}\n  ${args}`;
+  return `${id} ${describeState(approval, now)}: ${call}: ${inLine(reason)}\n  ${args}`;
 }
 
 /** Everything that a reviewer needs, the call first. */

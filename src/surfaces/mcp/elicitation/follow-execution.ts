@@ -74,7 +74,7 @@ export async function followWithPerson(
 /** Polls until a new approval is pending. */
 async function pollUntilAsked(conversation: Conversation, polled: PolledExecution): Promise<ExecutionView> {
   const { clientApprovals, principal, left, signal } = conversation;
-  const asked = new AbortController();
+  const pending = new AbortController();
   const done = new AbortController();
   const isAsked = async (): Promise<boolean> => {
     const waiting = polled.id ? await clientApprovals.waiting(principal, polled.id).catch(() => []) : [];
@@ -83,9 +83,9 @@ async function pollUntilAsked(conversation: Conversation, polled: PolledExecutio
   const ended = AbortSignal.any([done.signal, signal]);
   void pollUntil(isAsked, ended)
     .then(() => pause(GATHER_MS, ended))
-    .then(() => asked.abort());
+    .then(() => pending.abort());
   try {
-    return await polled.poll(AbortSignal.any([asked.signal, signal]));
+    return await polled.poll(AbortSignal.any([pending.signal, signal]));
   } finally {
     done.abort();
   }

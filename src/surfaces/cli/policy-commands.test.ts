@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import type { JsonObject } from "../../../domain/index.ts";
+import type { JsonObject } from "../../domain/index.ts";
 import { readPastCalls } from "./policy-commands.ts";
 
 const record = (rule: string, decision: string): JsonObject => {

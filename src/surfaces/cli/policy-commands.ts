@@ -7,10 +7,10 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import * as z from "zod";
 
-import { toFetchTool } from "../../../builtins/index.ts";
-import { findNearest } from "../../../catalog/index.ts";
-import { parseRules } from "../../../config/index.ts";
-import type { Settings } from "../../../config/index.ts";
+import { toFetchTool } from "../../builtins/index.ts";
+import { findNearest } from "../../catalog/index.ts";
+import { parseRules } from "../../config/index.ts";
+import type { Settings } from "../../config/index.ts";
 import {
   GloveboxError,
   defined,
@@ -20,8 +20,8 @@ import {
   parseJson,
   parsePrincipalId,
   parseToolAddress,
-} from "../../../domain/index.ts";
-import type { CatalogSnapshot, Effect, Instant, PolicyRule, PolicySettings, Tool } from "../../../domain/index.ts";
+} from "../../domain/index.ts";
+import type { CatalogSnapshot, Effect, Instant, PolicyRule, PolicySettings, Tool } from "../../domain/index.ts";
 import {
   applyOperatorEffect,
   compilePolicy,
@@ -29,11 +29,11 @@ import {
   explain,
   isFlowRule,
   simulate,
-} from "../../../policy/index.ts";
-import type { LedgerReader } from "../../../ledger/index.ts";
-import { parseMoment } from "../add-command.ts";
-import type { Commands, Invocation } from "../add-command.ts";
-import { EXIT } from "../powers.ts";
+} from "../../policy/index.ts";
+import type { LedgerReader } from "../../ledger/index.ts";
+import { parseMoment } from "./add-command.ts";
+import type { Commands, Invocation } from "./add-command.ts";
+import { EXIT } from "./powers.ts";
 
 interface ExplainFlags {
   readonly args?: string;
