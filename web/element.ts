@@ -8,7 +8,6 @@ interface Attributes {
   readonly role?: string;
   readonly "aria-label"?: string;
   readonly "aria-live"?: "polite";
-  readonly dateTime?: string;
 }
 
 /** An element with its attributes and children, in that order. */

@@ -1,15 +1,7 @@
 /** One MCP server instance for one connection or session. It holds no state between requests. */
 
 import { Server } from "@modelcontextprotocol/server";
-import type {
-  GetPromptResult,
-  ListPromptsResult,
-  ListResourceTemplatesResult,
-  ListResourcesResult,
-  ReadResourceResult,
-  ServerContext,
-  Tool,
-} from "@modelcontextprotocol/server";
+import type { ResultTypeMap, ServerContext, Tool } from "@modelcontextprotocol/server";
 
 import { defined, isJsonObject, parseTraceContext } from "../../domain/index.ts";
 import type { McpDoor } from "../gateway.ts";
@@ -19,13 +11,6 @@ import { findPerson, findRetry } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
 import { createReporter } from "./report-progress.ts";
-
-/** The result of the method that was called. */
-type PassedResult = ListResourcesResult &
-  ListResourceTemplatesResult &
-  ListPromptsResult &
-  ReadResourceResult &
-  GetPromptResult;
 
 /** The definitions of Glovebox change only with a release, so clients may cache them for an hour (2026-07-28 cache fields). */
 const STABLE_MS = 3_600_000;
@@ -103,24 +88,24 @@ function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {
 /** The bridge has parsed what servers answered; this only builds the results of the protocol. */
 function passThrough(server: Server, door: McpDoor): void {
   server.setRequestHandler("resources/list", async (_, { mcpReq }) =>
-    trustResult({ resources: await listResources(door, mcpReq.signal) }),
+    trustResult("resources/list", { resources: await listResources(door, mcpReq.signal) }),
   );
   server.setRequestHandler("resources/templates/list", async (_, { mcpReq }) =>
-    trustResult({ resourceTemplates: await listTemplates(door, mcpReq.signal) }),
+    trustResult("resources/templates/list", { resourceTemplates: await listTemplates(door, mcpReq.signal) }),
   );
   server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) =>
-    trustResult(await readResource(door, params.uri, mcpReq.signal)),
+    trustResult("resources/read", await readResource(door, params.uri, mcpReq.signal)),
   );
   server.setRequestHandler("prompts/list", async (_, { mcpReq }) =>
-    trustResult({ prompts: await listPrompts(door, mcpReq.signal) }),
+    trustResult("prompts/list", { prompts: await listPrompts(door, mcpReq.signal) }),
   );
   server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
     const args = isJsonObject(params.arguments) ? params.arguments : {};
-    return trustResult(await getPrompt(door, { name: params.name, args }, mcpReq.signal));
+    return trustResult("prompts/get", await getPrompt(door, { name: params.name, args }, mcpReq.signal));
   });
 }
 
 /** `pass-through.ts` built these objects field by field; the client checks the content of a server. */
-function trustResult(built: object): PassedResult {
-  return built as PassedResult;
+function trustResult<Method extends keyof ResultTypeMap>(_method: Method, built: object): ResultTypeMap[Method] {
+  return built as ResultTypeMap[Method];
 }
