@@ -32,7 +32,8 @@ interface SharedFlags {
 
 function createInvocation<Own>(context: CommandContext, flags: SharedFlags & Own) {
   const { powers } = context;
-  const loadSettings = () => powers.loadSettings(flags.config);
+  let settings: ReturnType<typeof powers.loadSettings> | undefined;
+  const loadSettings = () => (settings ??= powers.loadSettings(flags.config)); // a command reads it once
   return {
     ...context,
     flags,

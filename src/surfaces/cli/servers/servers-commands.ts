@@ -130,15 +130,15 @@ async function approveTools(
   name: string,
   tools: readonly string[],
 ): Promise<void> {
-  const { flags, powers, principal, terminal, print } = invocation;
-  const settings = await invocation.loadSettings();
+  const { flags, principal, terminal, print } = invocation;
+  await invocation.loadSettings(); // an invalid configuration is reported before a wrong name
   const server = parseConnectorId(name);
   if (server === undefined) throw noServer(name);
   if (tools.length > 0 && flags.all === true) {
     throw new GloveboxError("REQUEST_INVALID", "Pass tool names or --all, not both", { hint: "Remove one of them" });
   }
   await listIfNothingHeld(server, invocation);
-  await using records = await powers.openRecords(settings);
+  await using records = await invocation.openRecords();
   const { held } = records;
   if (tools.length === 0 && flags.all !== true && (await held.list(server)).length > 1) {
     throw new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is withheld`, {
