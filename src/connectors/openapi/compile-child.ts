@@ -16,7 +16,6 @@ function send(message: CompileMessage): Promise<void> {
 
 async function compile({ text, request }: CompileJob): Promise<void> {
   const { head, tools } = compileApi(text, request);
-  await send({ kind: "head", head });
   let total = 0;
   for (const tool of tools) {
     const size = JSON.stringify(tool.tool).length;
@@ -24,13 +23,12 @@ async function compile({ text, request }: CompileJob): Promise<void> {
     total += size;
     await send({ kind: "tool", tool });
   }
-  await send({ kind: "done" });
+  await send({ kind: "head", head });
 }
 
 function toFailed(thrown: unknown): CompileMessage {
-  if (!(thrown instanceof GloveboxError))
-    return { kind: "failed", code: "INTERNAL_BUG", message: String(thrown), hint: undefined };
-  return { kind: "failed", code: thrown.code, message: thrown.message, hint: thrown.details.hint };
+  const error = thrown instanceof GloveboxError ? thrown : new GloveboxError("INTERNAL_BUG", String(thrown));
+  return { kind: "failed", code: error.code, message: error.message, hint: error.details.hint };
 }
 
 /** The gateway that started this process wrote it. */

@@ -4,21 +4,26 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 import { createMask } from "../../vault/index.ts";
 
+import type { ResolvedFields } from "../settings.ts";
 import type { Operation, ParameterPlace, SecurityScheme } from "./operation.ts";
 
-interface Credential {
+interface Place {
   readonly place: ParameterPlace;
   readonly name: string;
+}
+
+interface Credential extends Place {
   readonly value: string;
 }
+
+type Schemes = ReadonlyMap<string, SecurityScheme>;
 
 /** An API returns little but its own data, so its credentials can be masked even when they are short. */
 const SHORTEST = 4;
 
 /** The resolved values, for as long as their document is loaded. */
 export interface Credentials {
-  /** Names of headers are in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: ResolvedFields;
   /** The credentials for one operation, by the security requirements of the document. */
   of(operation: Pick<Operation, "security">): readonly Credential[];
   /** True for a place that only the host fills; case is ignored. */
@@ -29,24 +34,21 @@ export interface Credentials {
 
 interface CredentialOptions {
   readonly id: ConnectorId;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ResolvedFields;
   /** Which headers hold a secret; the others may appear in an answer. */
   readonly secretHeaders: readonly string[];
-  readonly auth: Readonly<Record<string, string>>;
-  readonly schemes: ReadonlyMap<string, SecurityScheme>;
+  readonly auth: ResolvedFields;
+  readonly schemes: Schemes;
 }
 
 /** Throws `CONFIG_INVALID` if `auth` names a scheme that the document does not have or that cannot be used. */
 export function createCredentials(options: CredentialOptions): Credentials {
-  const { id, headers, auth, schemes } = options;
-  const byScheme = new Map(
-    Object.entries(auth).map(([name, value]) => [name, toCredential(value, schemes.get(name), { id, name, schemes })]),
-  );
-  const fixed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const { headers, auth, schemes } = options;
+  const byScheme = new Map(Object.entries(auth).map(([name, value]) => [name, toCredential(name, value, options)]));
   const mask = createMask({ shortest: SHORTEST });
   for (const value of toHidden(options)) mask.add(value);
   return {
-    headers: fixed,
+    headers,
     of: ({ security }) => chooseSchemes(security, byScheme),
     isReserved: createReserved(Object.keys(headers), Object.keys(auth), schemes),
     hide: mask.hide,
@@ -57,45 +59,34 @@ export function createCredentials(options: CredentialOptions): Credentials {
 export function createReserved(
   headers: readonly string[],
   auth: readonly string[],
-  schemes: ReadonlyMap<string, SecurityScheme>,
+  schemes: Schemes,
 ): Credentials["isReserved"] {
-  const fixed = new Set(headers.map((name) => name.toLowerCase()));
-  const reserved = new Set([
-    ...[...fixed].map((name) => `header ${name}`),
-    ...auth.flatMap((name) => toReservedPlace(schemes.get(name))),
-  ]);
-  return (place, name) => reserved.has(`${place} ${name.toLowerCase()}`) || (place === "cookie" && fixed.has("cookie"));
+  const toKey = ({ place, name }: Place): string => `${place} ${name.toLowerCase()}`;
+  const places = auth.map((name) => toPlace(schemes.get(name))).filter((one) => one !== undefined);
+  const reserved = new Set([...headers.map((name): Place => ({ place: "header", name })), ...places].map(toKey));
+  const hasCookies = headers.some((name) => name.toLowerCase() === "cookie");
+  return (place, name) => reserved.has(toKey({ place, name })) || (place === "cookie" && hasCookies);
 }
 
-function toReservedPlace(scheme: SecurityScheme | undefined): readonly string[] {
-  if (!scheme || scheme.kind === "unsupported") return [];
-  return [scheme.kind === "apiKey" ? `${scheme.place} ${scheme.name.toLowerCase()}` : "header authorization"];
+/** `undefined` for a scheme that cannot be used. */
+function toPlace(scheme: SecurityScheme | undefined): Place | undefined {
+  if (!scheme || scheme.kind === "unsupported") return undefined;
+  return scheme.kind === "apiKey" ? scheme : { place: "header", name: "authorization" };
 }
 
-interface SchemeContext {
-  readonly id: ConnectorId;
-  readonly name: string;
-  readonly schemes: ReadonlyMap<string, SecurityScheme>;
-}
-
-function toCredential(value: string, scheme: SecurityScheme | undefined, context: SchemeContext): Credential {
-  const { id, name, schemes } = context;
-  switch (scheme?.kind) {
-    case "apiKey":
-      return { place: scheme.place, name: scheme.name, value };
-    case "basic":
-      return { place: "header", name: "authorization", value: `Basic ${toBase64(value)}` };
-    case "bearer":
-    case "token":
-      return { place: "header", name: "authorization", value: `Bearer ${value}` };
-    default: {
-      const known = [...schemes.keys()].slice(0, 10).join(", ") || "none";
-      const what = scheme ? "cannot be used as" : "has no";
-      throw new GloveboxError("CONFIG_INVALID", `${id}: the document ${what} security scheme ${JSON.stringify(name)}`, {
-        hint: `Correct auth; the schemes of the document are: ${known}`,
-      });
-    }
+function toCredential(scheme: string, secret: string, { id, schemes }: CredentialOptions): Credential {
+  const found = schemes.get(scheme);
+  const target = toPlace(found);
+  if (!found || !target) {
+    const known = [...schemes.keys()].slice(0, 10).join(", ") || "none";
+    const what = found ? "cannot be used as" : "has no";
+    throw new GloveboxError("CONFIG_INVALID", `${id}: the document ${what} security scheme ${JSON.stringify(scheme)}`, {
+      hint: `Correct auth; the schemes of the document are: ${known}`,
+    });
   }
+  const basic = `Basic ${Buffer.from(secret).toString("base64")}`;
+  const value = found.kind === "apiKey" ? secret : found.kind === "basic" ? basic : `Bearer ${secret}`;
+  return { place: target.place, name: target.name, value };
 }
 
 /**
@@ -112,19 +103,10 @@ function chooseSchemes(
   return [...byScheme].filter(([name]) => names.has(name)).map(([, credential]) => credential);
 }
 
-/** The whole values, and the credentials without the words in front of them. */
+/** The whole values, and the credentials without the words in front of them: `Bearer …`, `user:…`. */
 function toHidden({ headers, auth, secretHeaders }: CredentialOptions): readonly string[] {
-  const secret = new Set([...ALWAYS_SECRET, ...secretHeaders.map((name) => name.toLowerCase())]);
+  const secret = new Set(["authorization", "cookie", ...secretHeaders.map((name) => name.toLowerCase())]);
   const fromHeaders = Object.entries(headers).filter(([name]) => secret.has(name.toLowerCase()));
   const values = [...fromHeaders.map(([, value]) => value), ...Object.values(auth)];
-  return values.flatMap((value) => [value, value.replace(SCHEME_WORD, ""), value.replace(USER_NAME, "")]);
-}
-
-const ALWAYS_SECRET: readonly string[] = ["authorization", "cookie"];
-/** The words in front of a credential: `Bearer …`, `user:…`. */
-const SCHEME_WORD = /^[A-Za-z-]{1,20}\s+/;
-const USER_NAME = /^[^:\s]*:/;
-
-function toBase64(text: string): string {
-  return Buffer.from(text).toString("base64");
+  return values.flatMap((value) => [value, value.replace(/^[A-Za-z-]{1,20}\s+/, ""), value.replace(/^[^:\s]*:/, "")]);
 }

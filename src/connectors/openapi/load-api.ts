@@ -4,24 +4,21 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { ChildKeeper, ConnectorId, NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
+import type { ChildKeeper, ConnectorId, UpstreamNetwork } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
 import { PLAIN_NETWORK, listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import type { ResolvedFields } from "../settings.ts";
-import { compileApi } from "./compile-api.ts";
-import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
+import { compileApi, findUnfit, matchesOperation } from "./compile-api.ts";
+import type { CompileRequest, CompiledApi, CompiledTool } from "./compile-api.ts";
 import { compileElsewhere } from "./compile-elsewhere.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Operation } from "./operation.ts";
-import { findUnfit, matchesOperation } from "./document/select-operations.ts";
 
 /** Larger than any known public document, small enough for memory. */
-export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
-
-const TOOLS_PER_TURN = 5;
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 /** How many patterns without a match a hint shows. */
 const MAX_PATTERNS = 10;
@@ -77,11 +74,14 @@ export const MAX_OWN_YAML = 8 * 1024;
 
 /** The document is fetched without credentials. */
 export async function loadApi(options: LoadOptions, signal: AbortSignal): Promise<Api> {
-  const { id, settings, egress, readFile } = options;
+  const { id, settings, egress } = options;
+  const { baseUrl, include, exclude, document, secretHeaders, network = PLAIN_NETWORK } = settings;
   const [headers, auth] = await Promise.all([settings.resolveHeaders(), settings.resolveAuth()]);
-  const { network = PLAIN_NETWORK } = settings;
-  const text = await readDocument(settings.document, { egress, readFile, signal, policies: listPolicies(network) });
-  const request = toRequest(id, settings, { headers, auth });
+  const documentUrl = document.kind === "url" ? document.url : undefined;
+  // Names only: the values stay in this process.
+  const names = { headers: Object.keys(headers), auth: Object.keys(auth) };
+  const request = { id, baseUrl, documentUrl, include, exclude, ...names };
+  const text = await readDocument(options, signal);
   const isShort = text.length <= (/^\s*\{/.test(text) ? MAX_OWN_JSON : MAX_OWN_YAML);
   const { head, tools } = isShort
     ? await compileHere(text, request, signal)
@@ -89,17 +89,11 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
   const { schemes } = head;
   const base = new URL(head.base);
   const operations = tools.map(({ operation }) => operation);
-  const unfit = [
-    ...head.unfit,
-    ...findUnfit(
-      operations,
-      network.tools.map(({ pattern }) => pattern),
-    ),
-  ];
+  const patterns = network.tools.map(({ pattern }) => pattern);
   const limits = {
     maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES,
     // A file may have been written by others; the configuration was written by the operator.
-    mayBePrivate: settings.baseUrl !== undefined || request.documentUrl !== undefined,
+    mayBePrivate: baseUrl !== undefined || documentUrl !== undefined,
   };
   return {
     base,
@@ -109,47 +103,24 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
     },
     tools: tools.map(({ tool }) => tool),
     operations: new Map(operations.map((operation) => [operation.name, operation])),
-    credentials: createCredentials({ id, headers, auth, schemes, secretHeaders: settings.secretHeaders }),
-    hint: toHint(tools.filter(({ isIncomplete }) => isIncomplete).length, { ...head, unfit }, { headers, auth }),
+    credentials: createCredentials({ id, headers, auth, schemes, secretHeaders }),
+    hint: toHint([...head.unfit, ...findUnfit(operations, patterns)], { head, tools }, names),
   };
 }
 
-/** Names only: the values stay in this process. */
-function toRequest(
-  id: ConnectorId,
-  settings: OpenapiSettings,
-  given: { headers: ResolvedFields; auth: ResolvedFields },
-): CompileRequest {
-  const { baseUrl, include, exclude, document } = settings;
-  const documentUrl = document.kind === "url" ? document.url : undefined;
-  const names = { headers: Object.keys(given.headers), auth: Object.keys(given.auth) };
-  return { id, baseUrl, documentUrl, include, exclude, ...names };
-}
-
-/** Yields to other work in between. */
-async function compileHere(text: string, request: CompileRequest, signal: AbortSignal) {
-  const { head, tools: all } = compileApi(text, request);
+/** Yields to other work after each tool. */
+async function compileHere(text: string, request: CompileRequest, signal: AbortSignal): Promise<CompiledApi> {
+  const { head, tools: created } = compileApi(text, request);
   const tools: CompiledTool[] = [];
-  for (const tool of all) {
-    if (tools.push(tool) % TOOLS_PER_TURN === 0) await nextTurn();
-    signal.throwIfAborted();
-  }
+  for (const tool of created) tools.push(await nextTurn(tool, { signal }));
   return { head, tools };
 }
 
-interface DocumentPowers {
-  readonly egress: Egress;
-  readonly readFile: LoadOptions["readFile"];
-  readonly signal: AbortSignal;
-  readonly policies: readonly NetworkPolicy[];
-}
-
-async function readDocument(
-  document: OpenapiSettings["document"],
-  { egress, readFile, signal, policies }: DocumentPowers,
-): Promise<string> {
+async function readDocument({ settings, egress, readFile }: LoadOptions, signal: AbortSignal): Promise<string> {
+  const { document, network = PLAIN_NETWORK } = settings;
   if (document.kind === "file") return readFile(document.path, MAX_DOCUMENT_BYTES);
   const url = new URL(document.url);
+  const policies = listPolicies(network);
   const fetch = egress.fetchFrom(url.origin, { maxBytes: MAX_DOCUMENT_BYTES, mayBePrivate: true, policies });
   const response = await fetch(url, { signal, headers: { accept: "application/json, application/yaml, */*;q=0.5" } });
   if (response.ok) return response.text();
@@ -161,25 +132,23 @@ async function readDocument(
 }
 
 function toHint(
-  incomplete: number,
-  { schemes, unfit }: CompiledHead,
-  given: { headers: ResolvedFields; auth: ResolvedFields },
+  unfit: readonly string[],
+  { head, tools }: CompiledApi,
+  { headers, auth }: Pick<CompileRequest, "headers" | "auth">,
 ): string | undefined {
-  const hasHeader = Object.keys(given.headers).some((name) => name.toLowerCase() === "authorization");
-  const tokens = [...schemes].filter(([, { kind }]) => kind === "token");
-  const names = tokens.map(([name]) => name.slice(0, 100)).join(", ");
+  const incomplete = tools.filter(({ isIncomplete }) => isIncomplete).length;
+  const hasToken = auth.length > 0 || headers.some((name) => name.toLowerCase() === "authorization");
+  const tokens = [...head.schemes].filter(([, { kind }]) => kind === "token").map(([name]) => name.slice(0, 100));
   const sentences = [
-    ...(unfit.length > 0
-      ? [`No operation matches ${listSome(unfit)}: correct or remove these patterns in include, exclude and tools`]
-      : []),
-    ...(incomplete > 0
-      ? [`${incomplete} operations refer to other documents, which are not read; bundle them into one document`]
-      : []),
-    ...(tokens.length > 0 && !hasHeader && Object.keys(given.auth).length === 0
-      ? [`This API takes OAuth tokens (${names}): fetch one and set it as the header Authorization`]
-      : []),
+    unfit.length > 0 &&
+      `No operation matches ${listSome(unfit)}: correct or remove these patterns in include, exclude and tools`,
+    incomplete > 0 &&
+      `${incomplete} operations refer to other documents, which are not read; bundle them into one document`,
+    tokens.length > 0 &&
+      !hasToken &&
+      `This API takes OAuth tokens (${tokens.join(", ")}): fetch one and set it as the header Authorization`,
   ];
-  return sentences.length === 0 ? undefined : sentences.join(". ");
+  return sentences.filter(Boolean).join(". ") || undefined;
 }
 
 function listSome(patterns: readonly string[]): string {

@@ -1,6 +1,6 @@
 /** One operation of a document of any OpenAPI version. Schemas are still those of the document. */
 
-import type { Json, JsonObject } from "../../domain/index.ts";
+import type { Json } from "../../domain/index.ts";
 
 export type ParameterPlace = "path" | "query" | "header" | "cookie";
 
@@ -51,9 +51,6 @@ export interface Body {
   readonly binaries: ReadonlySet<string>;
 }
 
-/** Names of security schemes that are sent together. */
-export type SecurityRequirement = readonly string[];
-
 export interface Operation {
   readonly name: string;
   /** In upper case. */
@@ -65,22 +62,12 @@ export interface Operation {
   readonly body: Body | null;
   /** The successful answers; `null` if one of them is not JSON, or none is described. */
   readonly responses: readonly Json[] | null;
-  /** Alternatives; `undefined` if the document does not say. */
-  readonly security: readonly SecurityRequirement[] | undefined;
+  /** Alternatives, each with the names of schemes that are sent together; `undefined` if the document does not say. */
+  readonly security: readonly (readonly string[])[] | undefined;
 }
 
 /** How a credential is sent. */
 export type SecurityScheme =
   | { readonly kind: "apiKey"; readonly place: ParameterPlace; readonly name: string }
-  | { readonly kind: "basic" | "bearer" }
-  /** A token that must be fetched elsewhere; it is sent as a bearer token. */
-  | { readonly kind: "token" }
-  | { readonly kind: "unsupported" };
-
-export interface ApiDocument {
-  readonly root: JsonObject;
-  readonly operations: readonly Operation[];
-  /** The URL of the API as the document writes it; may be relative to the document. */
-  readonly server: string | undefined;
-  readonly schemes: ReadonlyMap<string, SecurityScheme>;
-}
+  /** A `token` must be fetched elsewhere; it is sent as a bearer token. */
+  | { readonly kind: "basic" | "bearer" | "token" | "unsupported" };

@@ -4,14 +4,13 @@
  * widen a schema: nothing is refused here that the document allows.
  */
 
-import { isJsonObject } from "../../../domain/index.ts";
+import { defined, isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
-import { createHiddenFields } from "./hidden-fields.ts";
-import type { Direction, HiddenFields } from "./hidden-fields.ts";
-import { copyAnnotations, copyLimits, toNullable } from "./schema-keywords.ts";
-import { decodeSegment } from "./references.ts";
+import { createPropertyFinder } from "./find-properties.ts";
+import { decodeSegment, toList, toObject } from "./references.ts";
 import type { References } from "./references.ts";
+import { copyKeywords, toNullable } from "./schema-keywords.ts";
 
 /**
  * Deeper nesting in one definition becomes `{}`. The catalog accepts a hundred levels, and a schema has two or three
@@ -24,10 +23,13 @@ const NONE: NameSet = new Set();
 
 /** The approximate cost of the name of a property or definition with its punctuation. */
 const NAME_BYTES = 16;
+/** Keywords with one schema, in the order in which they spend the budget. */
+const SINGLES = ["additionalProperties", "contains", "propertyNames", "items"] as const;
 
 export interface ConvertOptions {
   readonly references: References;
-  readonly direction: Direction;
+  /** A program never sends `readOnly` fields (input) and never receives `writeOnly` ones (output). */
+  readonly direction: "input" | "output";
   /** The approximate length of the JSON text; exceeded by at most one schema without its children. */
   readonly maxBytes: number;
 }
@@ -43,20 +45,29 @@ export interface SchemaConverter {
 
 /** One converter per input or output of a tool. */
 export function createConverter({ references, direction, maxBytes }: ConvertOptions): SchemaConverter {
+  const mark = direction === "input" ? "readOnly" : "writeOnly";
+  /** The mark may be on the property itself or on the schema that it refers to. */
+  const isHidden = (property: Json): boolean =>
+    toObject(property)[mark] === true || references.resolve(property)?.[mark] === true;
+  const findHidden = createPropertyFinder(references, isHidden);
+  /** The name of each definition by its pointer, in the order in which they were met. */
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  const waiting: string[] = [];
-  const hidden = createHiddenFields(references, direction);
   let bytes = 0;
   let unresolved = 0;
 
-  /** `unneeded` are the fields that a surrounding schema of the same object hides. */
-  function convertAt(schema: Json | undefined, depth: number, unneeded: NameSet = NONE): Json {
+  /** `outer` are the fields that a surrounding schema of the same object hides. */
+  function convertAt(schema: Json | undefined, depth: number, outer: NameSet = NONE): Json {
     if (typeof schema === "boolean") return schema;
     if (!isJsonObject(schema) || depth > MAX_DEPTH || bytes > maxBytes) return {};
-    const own = { ...copyAnnotations(schema), ...copyLimits(schema), ...convertReference(schema) };
+    const own = { ...copyKeywords(schema), ...convertReference(schema) };
     bytes += JSON.stringify(own).length + NAME_BYTES;
-    return toNullable(schema, { ...own, ...convertChildren(schema, depth + 1, unneeded) });
+    const hidden = findHidden(schema);
+    const unneeded = hidden.size === 0 ? outer : outer.union(hidden);
+    const convert = (child: Json): Json => convertAt(child, depth + 1);
+    const convertPart = (child: Json): Json => convertAt(child, depth + 1, unneeded);
+    const children = convertChildren(schema, { convert, convertPart, isHidden, unneeded });
+    return toNullable(schema, { ...own, ...children });
   }
 
   function convertReference(schema: JsonObject): JsonObject {
@@ -66,40 +77,58 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
       unresolved += typeof references.find($ref) === "boolean" ? 0 : 1;
       return {};
     }
-    return { $ref: `#/$defs/${nameFor($ref)}` };
-  }
-
-  function nameFor(pointer: string): string {
-    const known = names.get(pointer);
-    if (known !== undefined) return known;
-    const name = chooseName(pointer, taken);
-    names.set(pointer, name);
+    const name = names.get($ref) ?? chooseName($ref, taken);
+    names.set($ref, name);
     taken.add(name);
-    waiting.push(pointer);
-    return name;
-  }
-
-  function convertChildren(schema: JsonObject, depth: number, outer: NameSet): JsonObject {
-    const convert = (child: Json): Json => convertAt(child, depth);
-    const own = hidden.namesIn(schema);
-    const unneeded = own.size === 0 ? outer : outer.union(own);
-    return {
-      ...convertChoices(schema, (child) => convertAt(child, depth, unneeded)),
-      ...convertItems(schema, convert),
-      ...convertSingles(schema, convert),
-      ...convertProperties(schema, { convert, isHidden: hidden.isHidden, unneeded }),
-    };
+    return { $ref: `#/$defs/${name}` };
   }
 
   function finish(): JsonObject {
-    const defs: [string, Json][] = [];
-    for (let pointer = waiting.shift(); pointer !== undefined; pointer = waiting.shift()) {
-      defs.push([names.get(pointer) ?? "", convertAt(references.find(pointer), 0)]);
-    }
+    // Converting a definition may add further ones, which this loop reaches too.
+    const defs = Array.from(names, ([pointer, name]): [string, Json] => [name, convertAt(references.find(pointer), 0)]);
     return defs.length === 0 ? {} : { $defs: Object.fromEntries(defs) };
   }
 
   return { convert: (schema) => convertAt(schema, 0), finish, unresolved: () => unresolved };
+}
+
+interface ChildRules {
+  readonly convert: (child: Json) => Json;
+  /** For the parts of a combined schema, which describe the same object. */
+  readonly convertPart: (child: Json) => Json;
+  readonly isHidden: (property: Json) => boolean;
+  /** The fields that this or another schema of the same object hides; they cannot be required. */
+  readonly unneeded: NameSet;
+}
+
+function convertChildren(schema: JsonObject, { convert, convertPart, isHidden, unneeded }: ChildRules): JsonObject {
+  const { allOf, anyOf, oneOf, items, prefixItems, properties, required } = schema;
+  // `oneOf` becomes `anyOf`: shortened or careless alternatives may both match a value.
+  const choices = [anyOf, oneOf].filter((list) => Array.isArray(list));
+  const [either = [], or] = choices.map((list) => toList(list).map(convertPart));
+  const all = [...toList(allOf).map(convertPart), ...(or ? [{ anyOf: or }] : [])];
+  // An array in `items` is called `prefixItems` now.
+  const tuple = toList(Array.isArray(items) ? items : prefixItems).map(convert);
+  const singles = SINGLES.flatMap((key): [string, Json][] => {
+    const child = schema[key];
+    return child === undefined || (key === "items" && Array.isArray(child)) ? [] : [[key, convert(child)]];
+  });
+  const shown = Object.entries(toObject(properties))
+    .filter(([name, property]) => !isHidden(property) && name !== "__proto__")
+    .map(([name, property]): [string, Json] => [name, convert(property)]);
+  const needed = toList(required).filter((name) => typeof name === "string" && !unneeded.has(name));
+  return defined({
+    allOf: ifAny(all),
+    anyOf: ifAny(either),
+    prefixItems: ifAny(tuple),
+    ...Object.fromEntries(singles),
+    properties: shown.length > 0 ? Object.fromEntries(shown) : undefined,
+    required: ifAny([...new Set(needed)]),
+  });
+}
+
+function ifAny(list: readonly Json[]): readonly Json[] | undefined {
+  return list.length > 0 ? list : undefined;
 }
 
 /** The last part of the pointer, in characters that a pointer need not escape; a number makes it unique. */
@@ -110,57 +139,4 @@ function chooseName(pointer: string, taken: ReadonlySet<string>): string {
   let name = base;
   for (let count = 2; taken.has(name); count += 1) name = `${base}_${count}`;
   return name;
-}
-
-type Convert = (child: Json) => Json;
-
-/** `oneOf` becomes `anyOf`: shortened or careless alternatives may both match a value. */
-function convertChoices({ allOf, anyOf, oneOf }: JsonObject, convert: Convert): JsonObject {
-  const either = [anyOf, oneOf].filter((list) => Array.isArray(list)).map((list: readonly Json[]) => list.map(convert));
-  const [first, second] = either;
-  const all = [...(Array.isArray(allOf) ? allOf.map(convert) : []), ...(first && second ? [{ anyOf: second }] : [])];
-  return {
-    ...(all.length > 0 && { allOf: all }),
-    ...(first && first.length > 0 && { anyOf: first }),
-  };
-}
-
-/** An array in `items` is called `prefixItems` now. */
-function convertItems({ prefixItems = null, items }: JsonObject, convert: Convert): JsonObject {
-  const tuple = Array.isArray(items) ? items : prefixItems;
-  return Array.isArray(tuple) && tuple.length > 0 ? { prefixItems: tuple.map(convert) } : {};
-}
-
-const SINGLES = ["additionalProperties", "contains", "propertyNames"] as const;
-
-function convertSingles(schema: JsonObject, convert: Convert): JsonObject {
-  const entries = SINGLES.flatMap((key): [string, Json][] => {
-    const child = schema[key];
-    return child === undefined ? [] : [[key, convert(child)]];
-  });
-  const { items } = schema;
-  return {
-    ...Object.fromEntries(entries),
-    ...(items !== undefined && !Array.isArray(items) && { items: convert(items) }),
-  };
-}
-
-interface PropertyRules {
-  readonly convert: Convert;
-  readonly isHidden: HiddenFields["isHidden"];
-  readonly unneeded: NameSet;
-}
-
-/** A hidden field, here or in another schema of the same object, cannot be required. */
-function convertProperties(schema: JsonObject, { convert, isHidden, unneeded }: PropertyRules): JsonObject {
-  const { properties, required } = schema;
-  const entries = Object.entries(isJsonObject(properties) ? properties : {});
-  const shown = entries.filter(([name, property]) => !isHidden(property) && name !== "__proto__");
-  const names = (Array.isArray(required) ? required : []).filter(
-    (name) => typeof name === "string" && !unneeded.has(name),
-  );
-  return {
-    ...(shown.length > 0 && { properties: Object.fromEntries(shown.map(([name, one]) => [name, convert(one)])) }),
-    ...(names.length > 0 && { required: [...new Set(names)] }),
-  };
 }

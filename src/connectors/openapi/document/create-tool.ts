@@ -1,16 +1,15 @@
 /** From an operation to the tool that a model reads: one object of arguments, one JSON result. */
 
-import { isJsonObject } from "../../../domain/index.ts";
+import { defined, isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../../../domain/index.ts";
 
 import type { RemoteAnnotations, RemoteTool } from "../../connector.ts";
+import { BODY_ARGUMENT } from "../operation.ts";
+import type { Body, Operation, SecurityScheme } from "../operation.ts";
 import { createConverter } from "./convert-schema.ts";
 import type { SchemaConverter } from "./convert-schema.ts";
-import { BODY_ARGUMENT } from "../operation.ts";
-import type { Body, Operation, Parameter } from "../operation.ts";
 import type { References } from "./references.ts";
-import { toPinnedRequest } from "./pin-request.ts";
-import type { RequestOrigin } from "./pin-request.ts";
+import { MAX_DESCRIPTION_CHARACTERS } from "./schema-keywords.ts";
 
 /** For all schemas of a document, of the 32 MiB that the catalog accepts: more would take seconds at each start. */
 const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
@@ -34,10 +33,13 @@ export function toSchemaBudget(count: number): number {
 }
 
 /** What all tools of a document are made with. */
-export interface ToolContext extends RequestOrigin {
+export interface ToolContext {
   readonly references: References;
   /** For each of the two schemas; see `toSchemaBudget`. */
   readonly maxBytes: number;
+  /** The URL of the API. */
+  readonly base: URL;
+  readonly schemes: ReadonlyMap<string, SecurityScheme>;
 }
 
 export function createTool(operation: Operation, context: ToolContext): CreatedTool {
@@ -47,18 +49,22 @@ export function createTool(operation: Operation, context: ToolContext): CreatedT
   const input = toInput(operation, inputs);
   const output = toOutput(operation.responses, outputs);
   const isIncomplete = inputs.unresolved() + outputs.unresolved() > 0;
-  const { name, description, method, path } = operation;
-  const texts = [description || `${method} ${path}`, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
+  const { name, method, path } = operation;
   // Title and request are pinned too, so a document cannot turn an accepted tool into another request unnoticed.
+  const title = `${method} ${path}`;
+  const texts = [operation.description || title, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
+  const description = texts.join("\n\n").slice(0, MAX_TEXT_CHARACTERS);
   const request = toPinnedRequest(operation, context);
-  const said = { name, title: `${method} ${path}`, description: texts.join("\n\n").slice(0, MAX_TEXT_CHARACTERS) };
-  return { tool: { ...said, input, output, annotations: toAnnotations(method), request }, isIncomplete };
+  return {
+    tool: { name, title, description, input, output, annotations: toAnnotations(method), request },
+    isIncomplete,
+  };
 }
 
 function toInput({ parameters, body }: Operation, converter: SchemaConverter): JsonSchema {
-  const properties = parameters.map((parameter): [string, Json] => [
-    parameter.argument,
-    describe(converter.convert(parameter.schema), parameter),
+  const properties = parameters.map(({ argument, schema, description }): [string, Json] => [
+    argument,
+    describe(converter.convert(schema), description),
   ]);
   if (body) properties.push([BODY_ARGUMENT, toBodySchema(body, converter)]);
   const required = parameters.filter(({ isRequired }) => isRequired).map(({ argument }) => argument);
@@ -66,34 +72,29 @@ function toInput({ parameters, body }: Operation, converter: SchemaConverter): J
   return {
     type: "object",
     properties: Object.fromEntries(properties),
-    ...(required.length > 0 && { required }),
+    ...defined({ required: required.length > 0 ? required : undefined }),
     additionalProperties: false,
     ...converter.finish(),
   };
 }
 
-function describe(schema: Json, { description }: Pick<Parameter, "description">): Json {
+function describe(schema: Json, description: string): Json {
   if (!isJsonObject(schema) || description === "") return schema;
   return { ...schema, description: description.slice(0, MAX_DESCRIPTION_CHARACTERS) };
 }
 
-const MAX_DESCRIPTION_CHARACTERS = 400;
-
-function toBodySchema(body: Body, converter: SchemaConverter): Json {
-  if (body.kind === "text") return describe({ type: "string" }, body);
-  if (body.kind !== "binary") return describe(converter.convert(body.schema), body);
-  const text = [body.description, `Bytes of ${body.mediaType} as base64 text.`].filter((one) => one !== "").join(" ");
+function toBodySchema({ kind, description, mediaType, schema }: Body, converter: SchemaConverter): Json {
+  if (kind === "text") return describe({ type: "string" }, description);
+  if (kind !== "binary") return describe(converter.convert(schema), description);
+  const text = [description, `Bytes of ${mediaType} as base64 text.`].filter(Boolean).join(" ");
   return { type: "string", contentEncoding: "base64", description: text };
 }
 
 function toOutput(responses: readonly Json[] | null, converter: SchemaConverter): JsonSchema | null {
-  if (!responses) return null;
-  const schemas = responses.map((response) => converter.convert(response));
-  const [only] = schemas;
-  const schema: Json | undefined = schemas.length > 1 ? { anyOf: schemas } : only;
+  const schemas = responses?.map((response) => converter.convert(response)) ?? [];
+  const schema: Json | undefined = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
   if (!isJsonObject(schema) || Object.keys(schema).length === 0) return null;
-  const whole: JsonObject = { ...schema, ...converter.finish() };
-  return whole;
+  return { ...schema, ...converter.finish() };
 }
 
 /** By the semantics of the HTTP method (RFC 9110 §9.2). */
@@ -102,4 +103,30 @@ function toAnnotations(method: string): RemoteAnnotations {
   if (isRead) return { readOnly: true, destructive: false, idempotent: true, openWorld: true };
   const isDelete = method === "DELETE";
   return { readOnly: false, destructive: isDelete, idempotent: isDelete || method === "PUT", openWorld: true };
+}
+
+/**
+ * What a call sends and where to, which no schema shows. Otherwise a document could send the arguments of an accepted
+ * tool to another address, or its credential to another place, unnoticed. Configured credentials are not included:
+ * setting one does not change a tool.
+ */
+function toPinnedRequest({ parameters, body, security }: Operation, { base, schemes }: ToolContext): JsonObject {
+  const places = parameters.map(({ argument, name, place, format, style, explode, allowReserved }): [string, Json] => [
+    argument,
+    { name, place, format, style, explode, allowReserved },
+  ]);
+  const toSchemes = (names: readonly string[]): JsonObject =>
+    Object.fromEntries(names.toSorted().map((name): [string, Json] => [name, { ...schemes.get(name) }]));
+  return {
+    base: `${base.origin}${base.pathname}`,
+    parameters: Object.fromEntries(places),
+    body: body && toPinnedBody(body),
+    // The first available alternative is sent, so their order matters; within one it does not.
+    security: (security ?? [[...schemes.keys()]]).map(toSchemes),
+  };
+}
+
+function toPinnedBody({ kind, mediaType, encodings, binaries }: Body): JsonObject {
+  const styles = [...encodings].map(([name, encoding]): [string, Json] => [name, { ...encoding }]);
+  return { kind, mediaType, encodings: Object.fromEntries(styles), binaries: [...binaries].toSorted() };
 }

@@ -1,12 +1,13 @@
 /** Reads what an operation sends: the request body of OpenAPI 3, the body and form parameters of Swagger. */
 
-import { isJsonObject } from "../../../domain/index.ts";
+import { defined, isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
-import { findBinaries } from "./find-binaries.ts";
 import type { Body, BodyKind, Serialization } from "../operation.ts";
 import { isJsonType, isPlainJson, isTextType } from "../media-type.ts";
 import { parseCollectionFormat, parseStyle, toSwaggerSchema } from "./parse-parameter.ts";
+import { findBinaries } from "./find-properties.ts";
+import { toList, toObject } from "./references.ts";
 import type { References } from "./references.ts";
 
 const FORM = "application/x-www-form-urlencoded";
@@ -16,8 +17,7 @@ const KINDS: readonly BodyKind[] = ["json", "form", "multipart", "text", "binary
 
 /** `null` for an operation that sends nothing. */
 export function parseBody(raw: JsonObject | undefined, references: References): Body | null {
-  const content = isJsonObject(raw?.["content"]) ? raw["content"] : {};
-  const offers = Object.entries(content).map(([mediaType, media]) => ({
+  const offers = Object.entries(toObject(raw?.["content"])).map(([mediaType, media]) => ({
     kind: kindOf(mediaType),
     mediaType,
     media: references.resolve(media) ?? {},
@@ -60,7 +60,7 @@ function toConcrete(mediaType: string, kind: BodyKind): string {
 /** Without a style, a property follows the default of its kind. */
 function parseEncodings(raw: Json | undefined): ReadonlyMap<string, Serialization> {
   const encodings = new Map<string, Serialization>();
-  for (const [name, encoding] of Object.entries(isJsonObject(raw) ? raw : {})) {
+  for (const [name, encoding] of Object.entries(toObject(raw))) {
     if (!isJsonObject(encoding) || (encoding["style"] === undefined && encoding["explode"] === undefined)) continue;
     encodings.set(name, { ...parseStyle(encoding, "query"), allowReserved: encoding["allowReserved"] === true });
   }
@@ -73,7 +73,7 @@ export function parseSwaggerBody(
   consumes: Json | undefined,
   references: References,
 ): Body | null {
-  const types = Array.isArray(consumes) ? consumes.filter((one) => typeof one === "string") : [];
+  const types = toList(consumes).filter((one) => typeof one === "string");
   const fields = parameters.filter((one) => one["in"] === "formData" && typeof one["name"] === "string");
   if (fields.length > 0) return toForm(fields, types);
   const body = parameters.find((one) => one["in"] === "body");
@@ -85,10 +85,14 @@ export function parseSwaggerBody(
 }
 
 function toForm(fields: readonly JsonObject[], types: readonly string[]): Body {
-  const files = fields.filter(({ type }) => type === "file");
-  const isMultipart = files.length > 0 || (types.includes(MULTIPART) && !types.includes(FORM));
   const nameOf = ({ name }: JsonObject): string => (typeof name === "string" ? name : "");
+  const files = fields.filter(({ type }) => type === "file").map(nameOf);
+  const isMultipart = files.length > 0 || (types.includes(MULTIPART) && !types.includes(FORM));
   const required = fields.filter((field) => field["required"] === true).map(nameOf);
+  const properties = fields.map((field): [string, Json] => {
+    const description = typeof field["description"] === "string" ? field["description"] : undefined;
+    return [nameOf(field), { ...toSwaggerSchema(field), ...defined({ description }) }];
+  });
   const encodings = fields.map((field): [string, Serialization] => [
     nameOf(field),
     { ...parseCollectionFormat(field["collectionFormat"], "query"), allowReserved: false },
@@ -98,17 +102,8 @@ function toForm(fields: readonly JsonObject[], types: readonly string[]): Body {
     mediaType: isMultipart ? MULTIPART : FORM,
     isRequired: required.length > 0,
     description: "",
-    schema: {
-      type: "object",
-      properties: Object.fromEntries(fields.map((field) => [nameOf(field), toFieldSchema(field)])),
-      required,
-    },
+    schema: { type: "object", properties: Object.fromEntries(properties), required },
     encodings: new Map(encodings),
-    binaries: new Set(files.map(nameOf)),
+    binaries: new Set(files),
   };
-}
-
-function toFieldSchema(field: JsonObject): JsonObject {
-  const { description } = field;
-  return { ...toSwaggerSchema(field), ...(typeof description === "string" && { description }) };
 }

@@ -3,10 +3,10 @@
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
-import type { ApiDocument, Operation, SecurityScheme } from "../operation.ts";
+import type { Operation, SecurityScheme } from "../operation.ts";
 import { parseOperation } from "./parse-operation.ts";
 import { invalidDocument } from "./parse-text.ts";
-import { createReferences } from "./references.ts";
+import { createReferences, toList, toObject } from "./references.ts";
 import type { References } from "./references.ts";
 
 /** Without TRACE: clients must not send it. */
@@ -14,25 +14,31 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as 
 /** The catalog accepts as many tools from one upstream. */
 export const MAX_OPERATIONS = 2000;
 
-/** How a document describes an operation. */
-export type Dialect = "swagger" | "openapi";
+export interface ApiDocument {
+  readonly references: References;
+  readonly operations: readonly Operation[];
+  /** The URL of the API as the document writes it; may be relative to the document. */
+  readonly server: string | undefined;
+  readonly schemes: ReadonlyMap<string, SecurityScheme>;
+}
 
 /** Throws `UPSTREAM_RESULT_INVALID` for anything but an OpenAPI document. A malformed operation is skipped. */
 export function parseApiDocument(root: JsonObject): ApiDocument {
-  const dialect = parseDialect(root);
+  const { swagger, openapi, components, servers, securityDefinitions } = root;
+  const isSwagger = /^2(?:\.|$)/.test(toVersion(swagger));
+  if (!isSwagger && !/^3(?:\.|$)/.test(toVersion(openapi))) {
+    throw invalidDocument("it has neither swagger: 2.0 nor openapi: 3.x");
+  }
   const references = createReferences(root);
+  const schemes = toObject(isSwagger ? securityDefinitions : toObject(components)["securitySchemes"]);
   return {
-    root,
-    operations: collectOperations(root, dialect, references),
-    server: dialect === "swagger" ? parseSwaggerServer(root) : parseServer(root["servers"]),
-    schemes: parseSchemes(root, dialect, references),
+    references,
+    operations: collectOperations(root, isSwagger, references),
+    server: isSwagger ? parseSwaggerServer(root) : parseServer(servers),
+    schemes: new Map(
+      Object.entries(schemes).map(([name, scheme]) => [name, parseScheme(references.resolve(scheme) ?? {})]),
+    ),
   };
-}
-
-function parseDialect({ swagger, openapi }: JsonObject): Dialect {
-  if (/^2(?:\.|$)/.test(toVersion(swagger))) return "swagger";
-  if (/^3(?:\.|$)/.test(toVersion(openapi))) return "openapi";
-  throw invalidDocument("it has neither swagger: 2.0 nor openapi: 3.x");
 }
 
 /** YAML parses a version without quotes as a number. */
@@ -40,7 +46,7 @@ function toVersion(raw: Json | undefined): string {
   return typeof raw === "string" || typeof raw === "number" ? String(raw) : "";
 }
 
-function collectOperations(root: JsonObject, dialect: Dialect, references: References): readonly Operation[] {
+function collectOperations(root: JsonObject, isSwagger: boolean, references: References): readonly Operation[] {
   const { paths } = root;
   if (!isJsonObject(paths)) throw invalidDocument("it has no paths");
   const names = new Set<string>();
@@ -54,8 +60,7 @@ function collectOperations(root: JsonObject, dialect: Dialect, references: Refer
       const name = chooseName(operation["operationId"], `${method} ${path}`, names);
       if (name === undefined) continue;
       names.add(name);
-      const context = { root, dialect, references, method, path, name, item };
-      operations.push(parseOperation(operation, context));
+      operations.push(parseOperation(operation, { root, isSwagger, references, method, path, name, item }));
     }
   }
   return operations;
@@ -75,12 +80,11 @@ function toPlaceName(place: string): string {
 
 /** The first server, with the default of each variable; `undefined` if the document names none. */
 function parseServer(servers: Json | undefined): string | undefined {
-  const first = Array.isArray(servers) ? servers[0] : undefined;
-  if (!isJsonObject(first) || typeof first["url"] !== "string") return undefined;
-  const variables = isJsonObject(first["variables"]) ? first["variables"] : {};
-  return first["url"].replace(/\{([^}]*)\}/g, (whole, name: string) => {
-    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    const value = isJsonObject(variable) ? variable["default"] : undefined;
+  const { url, variables } = toObject(toList(servers)[0]);
+  if (typeof url !== "string") return undefined;
+  const known = new Map(Object.entries(toObject(variables)));
+  return url.replace(/\{([^}]*)\}/g, (whole, name: string) => {
+    const value = toObject(known.get(name))["default"];
     return typeof value === "string" || typeof value === "number" ? String(value) : whole;
   });
 }
@@ -89,31 +93,14 @@ function parseServer(servers: Json | undefined): string | undefined {
 function parseSwaggerServer({ host, basePath, schemes }: JsonObject): string {
   const path = typeof basePath === "string" ? basePath : "/";
   if (typeof host !== "string" || host === "") return path;
-  const offered = Array.isArray(schemes) ? schemes : [];
+  const offered = toList(schemes);
   const scheme = offered.includes("https") || !offered.includes("http") ? "https:" : "http:";
   return `${offered.length === 0 ? "" : scheme}//${host}${path.startsWith("/") ? path : `/${path}`}`;
 }
 
-function parseSchemes(root: JsonObject, dialect: Dialect, references: References): ReadonlyMap<string, SecurityScheme> {
-  const components = isJsonObject(root["components"]) ? root["components"] : {};
-  const raw = dialect === "swagger" ? root["securityDefinitions"] : components["securitySchemes"];
-  return new Map(
-    Object.entries(isJsonObject(raw) ? raw : {}).map(([name, scheme]) => [
-      name,
-      parseScheme(references.resolve(scheme) ?? {}),
-    ]),
-  );
-}
-
-function parseScheme({ type, name, scheme, ...rest }: JsonObject): SecurityScheme {
-  const place = rest["in"];
-  if (
-    type === "apiKey" &&
-    typeof name === "string" &&
-    (place === "header" || place === "query" || place === "cookie")
-  ) {
-    return { kind: "apiKey", place, name };
-  }
+function parseScheme({ type, name, scheme, in: place }: JsonObject): SecurityScheme {
+  const isPlace = place === "header" || place === "query" || place === "cookie";
+  if (type === "apiKey" && typeof name === "string" && isPlace) return { kind: "apiKey", place, name };
   const word = typeof scheme === "string" ? scheme.toLowerCase() : "";
   if (type === "basic" || (type === "http" && word === "basic")) return { kind: "basic" };
   if (type === "http" && word === "bearer") return { kind: "bearer" };

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../../../domain/index.ts";
 import { isJsonType, isTextType } from "../media-type.ts";
 import { BODY_ARGUMENT } from "../operation.ts";
 import type { Parameter, ParameterPlace, Serialization, Style } from "../operation.ts";
+import { toObject } from "./references.ts";
 
 const PLACES: readonly ParameterPlace[] = ["path", "query", "header", "cookie"];
 const STYLES: Readonly<Record<ParameterPlace, readonly Style[]>> = {
@@ -25,16 +26,14 @@ const MAX_NAME_LENGTH = 256;
 
 export type NamelessParameter = Omit<Parameter, "argument">;
 
-/**
- * `undefined` for anything but a parameter: the body of Swagger, a header that only the host sets, a malformed entry.
- */
-export function parseParameter(raw: JsonObject, dialect: "swagger" | "openapi"): NamelessParameter | undefined {
+/** `undefined` for anything but a parameter: the body of Swagger, a header that only the host sets, a malformed entry. */
+export function parseParameter(raw: JsonObject, isSwagger: boolean): NamelessParameter | undefined {
   const { name, description, required, allowReserved } = raw;
   const place = PLACES.find((one) => one === raw["in"]);
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH || place === undefined) return undefined;
   if (place === "header" && NO_PARAMETER.has(name.toLowerCase())) return undefined;
   if ((place === "header" || place === "cookie") && !TOKEN.test(name)) return undefined;
-  const [mediaType = "", media] = Object.entries(isJsonObject(raw["content"]) ? raw["content"] : {})[0] ?? [];
+  const [mediaType = "", media] = Object.entries(toObject(raw["content"]))[0] ?? [];
   const content = isJsonObject(media) ? media : undefined;
   return {
     name,
@@ -42,9 +41,9 @@ export function parseParameter(raw: JsonObject, dialect: "swagger" | "openapi"):
     isRequired: place === "path" || required === true,
     format: content ? formatOf(mediaType) : "style",
     description: typeof description === "string" ? description : "",
-    schema: dialect === "swagger" ? toSwaggerSchema(raw) : (content?.["schema"] ?? raw["schema"] ?? {}),
+    schema: isSwagger ? toSwaggerSchema(raw) : (content?.["schema"] ?? raw["schema"] ?? {}),
     allowReserved: allowReserved === true,
-    ...(dialect === "swagger" ? parseCollectionFormat(raw["collectionFormat"], place) : parseStyle(raw, place)),
+    ...(isSwagger ? parseCollectionFormat(raw["collectionFormat"], place) : parseStyle(raw, place)),
   };
 }
 
@@ -62,21 +61,16 @@ export function parseStyle({ style, explode }: JsonObject, place: ParameterPlace
   return { style: chosen, explode: typeof explode === "boolean" ? explode : chosen === "form" };
 }
 
+const DELIMITED: ReadonlyMap<Json | undefined, Style> = new Map([
+  ["ssv", "spaceDelimited"],
+  ["tsv", "tabDelimited"],
+  ["pipes", "pipeDelimited"],
+]);
+
 /** `csv` is the default of Swagger in every place. */
 export function parseCollectionFormat(format: Json | undefined, place: ParameterPlace): StyleAndExplode {
-  const plain: Style = place === "query" || place === "cookie" ? "form" : "simple";
-  switch (format) {
-    case "multi":
-      return { style: plain, explode: true };
-    case "ssv":
-      return { style: "spaceDelimited", explode: false };
-    case "tsv":
-      return { style: "tabDelimited", explode: false };
-    case "pipes":
-      return { style: "pipeDelimited", explode: false };
-    default:
-      return { style: plain, explode: false };
-  }
+  const style = DELIMITED.get(format) ?? STYLES[place][0] ?? "form";
+  return { style, explode: format === "multi" };
 }
 
 const NOT_SCHEMA = new Set(["name", "in", "description", "required", "collectionFormat", "allowEmptyValue"]);

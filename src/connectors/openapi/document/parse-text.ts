@@ -5,7 +5,7 @@
 
 import { parseDocument } from "yaml";
 
-import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
+import { GloveboxError, isJsonObject, parseJson } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
 /** Deeper documents would exhaust the stack of recursive walks. */
@@ -23,15 +23,6 @@ export function parseText(text: string): JsonObject {
   checkBounds(value);
   if (!isJsonObject(value)) throw invalidDocument("it is not an object");
   return value;
-}
-
-function parseJson(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 function parseYaml(text: string): Json {
@@ -77,6 +68,6 @@ function checkBounds(root: Json): void {
 export function invalidDocument(why: string, cause?: unknown): GloveboxError {
   return new GloveboxError("UPSTREAM_RESULT_INVALID", `The OpenAPI document cannot be used: ${why}`, {
     hint: "Check that document names an OpenAPI 2.0, 3.0 or 3.1 document in JSON or YAML",
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }

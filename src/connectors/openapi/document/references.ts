@@ -57,3 +57,13 @@ function decodePercent(text: string): string {
     return text;
   }
 }
+
+/** The object, or an empty one for anything else: a malformed part counts as missing. */
+export function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** The array, or an empty one for anything else. */
+export function toList(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}

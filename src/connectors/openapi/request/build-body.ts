@@ -1,10 +1,10 @@
 /** From the argument `body` to the bytes of a request, in the media type of the document. */
 
-import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
-import type { Json } from "../../../domain/index.ts";
+import { isJsonObject } from "../../../domain/index.ts";
+import type { GloveboxError, Json } from "../../../domain/index.ts";
 
 import type { Body, Serialization } from "../operation.ts";
-import { toPairs, toPlainText } from "./serialize.ts";
+import { invalidArgument, toPairs, toPlainText } from "./serialize.ts";
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 /** The default for a property: arrays repeat the name, objects are JSON. */
@@ -65,7 +65,5 @@ function toBytes(value: Json): Uint8Array<ArrayBuffer> {
 }
 
 function invalid(problem: string): GloveboxError {
-  return new GloveboxError("TOOL_ARGUMENTS_INVALID", `body: this operation ${problem}`, {
-    hint: "Correct this argument; `describe` shows its meaning",
-  });
+  return invalidArgument("body", `this operation ${problem}`);
 }

@@ -30,7 +30,7 @@ export async function readResponse(response: Response, context: ResponseContext)
   const bytes = new Uint8Array(await response.arrayBuffer());
   const mediaType = response.headers.get("content-type") ?? "";
   if (bytes.length === 0) return { value: null, attachments: [] };
-  if (isJsonType(mediaType)) return { value: parseJson(decode(bytes) ?? "", context), attachments: [] };
+  if (isJsonType(mediaType)) return { value: parseBody(decode(bytes) ?? "", context), attachments: [] };
   const text = isTextType(mediaType) || mediaType === "" ? decode(bytes) : undefined;
   if (text !== undefined) return { value: context.credentials.hide(text), attachments: [] };
   return toAttachment(bytes, mediaType);
@@ -45,16 +45,14 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 /** Masks credentials: an API may echo its requests. */
-function parseJson(text: string, { id, operation, credentials }: ResponseContext): Json {
+function parseBody(text: string, { id, operation, credentials }: ResponseContext): Json {
   try {
     // After parsing, because escapes in the text could hide a credential. Keys are masked as well.
     const value: Json = JSON.parse(text);
     return mapTexts(value, (one) => credentials.hide(one));
   } catch {
     const message = `${id}: the answer to ${toPlace(operation)} is declared as JSON but is not`;
-    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
-      hint: "Report it to the API's operator",
-    });
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, { hint: "Report it to the API's operator" });
   }
 }
 

@@ -1,7 +1,7 @@
 /** How values become text in a URL, a header, a cookie or a form: the styles of OpenAPI 3 (mostly RFC 6570). */
 
-import { isJsonObject } from "../../../domain/index.ts";
-import type { Json } from "../../../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
+import type { Json, JsonObject } from "../../../domain/index.ts";
 
 import type { Serialization, Style } from "../operation.ts";
 
@@ -87,10 +87,17 @@ function toTexts(values: readonly Json[], encode: Encode): readonly string[] {
   return values.filter((value) => value !== null).map((value) => encode(toPlainText(value)));
 }
 
-function toEntries(value: Json, encode: Encode): readonly Pair[] {
-  return Object.entries(isJsonObject(value) ? value : {})
+function toEntries(value: JsonObject, encode: Encode): readonly Pair[] {
+  return Object.entries(value)
     .filter(([, child]) => child !== null)
     .map(([key, child]): Pair => [encode(key), encode(toPlainText(child))]);
+}
+
+/** The error for a value that cannot be sent in its place. */
+export function invalidArgument(argument: string, problem: string): GloveboxError {
+  return new GloveboxError("TOOL_ARGUMENTS_INVALID", `${argument}: ${problem}`, {
+    hint: "Correct this argument; `describe` shows its meaning",
+  });
 }
 
 /** No style defines an array inside an array, so it is sent as JSON. */
