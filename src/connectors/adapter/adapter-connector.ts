@@ -3,7 +3,7 @@
 import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, ConnectorId, Effect } from "../../domain/index.ts";
-import type { Instant, JsonObject, SecretName, UpstreamNetwork, UpstreamStatus } from "../../domain/index.ts";
+import type { Instant, JsonObject, SecretName, UpstreamNetwork } from "../../domain/index.ts";
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
@@ -35,14 +35,11 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
   const closing = new AbortController();
   const startedAt = now();
   const tools = new Map(Object.entries(adapter.tools));
-  const listed = [...tools].map(([name, tool]) => toRemoteTool(name, tool));
-  const status = (): UpstreamStatus => {
-    const state = closing.signal.aborted ? "closed" : "ready";
-    return { name: id, state, transport: "adapter", tools: tools.size, since: startedAt };
-  };
+  const listed = [...tools].map(([name, { description, input, output, effect }]): RemoteTool => {
+    return { name, description, input, output, annotations: ANNOTATIONS[effect] };
+  });
 
-  async function call(remoteName: string, args: JsonObject, callOptions: CallOptions): Promise<RemoteResult> {
-    const { signal, onSent } = callOptions;
+  async function call(remoteName: string, args: JsonObject, { signal, onSent }: CallOptions): Promise<RemoteResult> {
     if (closing.signal.aborted) throw closedError(id);
     const tool = tools.get(remoteName);
     if (!tool) throw failed(`${id}: the adapter has no such tool`);
@@ -65,7 +62,10 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
 
   return {
     id,
-    status,
+    status: () => {
+      const state = closing.signal.aborted ? "closed" : "ready";
+      return { name: id, state, transport: "adapter", tools: tools.size, since: startedAt };
+    },
     call,
     close,
     tools: async () => (closing.signal.aborted ? Promise.reject(closedError(id)) : listed),
@@ -74,25 +74,13 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
   };
 }
 
-function toRemoteTool(name: string, { description, input, output, effect }: Adapter["tools"][string]): RemoteTool {
-  return { name, description, input, output, annotations: toAnnotations(effect) };
-}
-
 /** The inverse of `effectOf` in the catalog. */
-function toAnnotations(effect: Effect): RemoteAnnotations {
-  switch (effect) {
-    case "read":
-      return { readOnly: true };
-    case "write":
-      return { readOnly: false, destructive: false };
-    case "destroy":
-      return { readOnly: false, destructive: true };
-    case "unknown":
-      return {};
-    default:
-      return effect satisfies never;
-  }
-}
+const ANNOTATIONS: Readonly<Record<Effect, RemoteAnnotations>> = {
+  read: { readOnly: true },
+  write: { readOnly: false, destructive: false },
+  destroy: { readOnly: false, destructive: true },
+  unknown: {},
+};
 
 interface ContextParts {
   readonly remoteName: string;
@@ -133,9 +121,9 @@ function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext,
     async secret(rawName) {
       const name = parseSecretName(rawName);
       if (name === undefined) throw failed(`${id}: a secret's name may only contain letters, digits and underscores`);
-      const value = (await lend(name).catch((thrown: unknown) => Promise.reject(toMissing(thrown, id)))).reveal();
-      lent.add(value);
-      return value;
+      const secret = await lend(name).catch((thrown: unknown) => Promise.reject(toMissing(thrown, id)));
+      lent.add(secret.reveal());
+      return secret.reveal();
     },
     hide: (text) =>
       [...lent].reduce((shown, value) => (value === "" ? shown : shown.replaceAll(value, "[secret]")), text),
@@ -157,6 +145,6 @@ function toCallError(thrown: unknown, id: ConnectorId, toShown: TextCleaner): Gl
 function failed(message: string, cause?: unknown): GloveboxError {
   return new GloveboxError("UPSTREAM_FAILED", message, {
     hint: "The tool itself reported this; check the arguments against its description",
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }

@@ -39,7 +39,10 @@ export function defineAdapter<Inputs extends Readonly<Record<string, AdapterSche
 ): Adapter {
   const tools = Object.entries<unknown>(definition.tools).map(([name, raw]): [string, Adapter["tools"][string]] => {
     const place = `${definition.name}.${name}`;
-    return [name, toTool(place, parseTool(place, raw))];
+    if (isToolDefinition(raw)) return [name, toTool(place, raw)];
+    throw new GloveboxError("CONFIG_INVALID", `${place} is not a tool`, {
+      hint: "Give it a description, an input schema and a run function",
+    });
   });
   return Object.freeze({
     kind: "glovebox.adapter",
@@ -49,17 +52,8 @@ export function defineAdapter<Inputs extends Readonly<Record<string, AdapterSche
 }
 
 /** Each `run` takes what its own schema makes, which `toTool` ensures; the compiler cannot follow that. */
-function parseTool(place: string, raw: unknown): AdapterToolDefinition<AdapterSchema> {
-  if (isToolDefinition(raw)) return raw;
-  throw new GloveboxError("CONFIG_INVALID", `${place} is not a tool`, {
-    hint: "Give it a description, an input schema and a run function",
-  });
-}
-
 function isToolDefinition(raw: unknown): raw is AdapterToolDefinition<AdapterSchema> {
-  if (typeof raw !== "object" || raw === null) return false;
-  if (!("description" in raw && "input" in raw && "run" in raw)) return false;
-  const { description, input, run } = raw;
+  const { description, input, run }: Readonly<Record<string, unknown>> = isJsonObject(raw) ? raw : {};
   return typeof description === "string" && typeof input === "object" && input !== null && typeof run === "function";
 }
 
@@ -67,14 +61,24 @@ function toTool(
   place: string,
   { description, input, output, effect, run }: AdapterToolDefinition<AdapterSchema>,
 ): Adapter["tools"][string] {
+  const toInvalidArguments = (problem: string): GloveboxError =>
+    new GloveboxError("TOOL_ARGUMENTS_INVALID", `${place}: ${problem}`, {
+      hint: "Correct the arguments; `describe` shows what the tool takes",
+    });
+  const toInvalidResult = (problem: string): GloveboxError =>
+    new GloveboxError("UPSTREAM_RESULT_INVALID", `${place}: the result does not match the output schema: ${problem}`, {
+      hint: "Fix the adapter: its result does not match the output that it declares",
+    });
   return Object.freeze({
     description,
     input: toJsonSchema(place, input, "input"),
     output: output === undefined ? null : toJsonSchema(place, output, "output"),
     effect: effect ?? "unknown",
     run: async (args: JsonObject, context: AdapterContext) => {
-      const result = await run(await parseArguments(place, input, args), context);
-      return output !== undefined && isZod(output) ? parseResult(place, output, toJson(result, place)) : result;
+      // The bridge has checked the arguments against the JSON Schema. zod adds refinements, defaults and transforms.
+      const result = await run(isZod(input) ? await validate(input, args, toInvalidArguments) : args, context);
+      // A zod object drops unknown fields, where its JSON Schema would refuse the whole result.
+      return output && isZod(output) ? validate(output, toJson(result, place), toInvalidResult) : result;
     },
   });
 }
@@ -97,27 +101,10 @@ function isZod(schema: AdapterSchema): schema is z.ZodType {
   return "_zod" in schema && "~standard" in schema;
 }
 
-/** The bridge has checked the arguments against the JSON Schema. zod adds refinements, defaults and transforms. */
-async function parseArguments(place: string, schema: AdapterSchema, args: JsonObject): Promise<unknown> {
-  if (!isZod(schema)) return args;
-  const checked = await schema["~standard"].validate(args);
+async function validate(schema: z.ZodType, value: Json, toError: (problem: string) => GloveboxError): Promise<unknown> {
+  const checked = await schema["~standard"].validate(value);
   if (!checked.issues) return checked.value;
-  throw new GloveboxError("TOOL_ARGUMENTS_INVALID", `${place}: ${explain(checked.issues)}`, {
-    hint: "Correct the arguments; `describe` shows what the tool takes",
-  });
-}
-
-/** A zod object drops unknown fields, where its JSON Schema would refuse the whole result. */
-async function parseResult(place: string, schema: z.ZodType, result: Json): Promise<unknown> {
-  const checked = await schema["~standard"].validate(result);
-  if (!checked.issues) return checked.value;
-  throw new GloveboxError(
-    "UPSTREAM_RESULT_INVALID",
-    `${place}: the result does not match the output schema: ${explain(checked.issues)}`,
-    {
-      hint: "Fix the adapter: its result does not match the output that it declares",
-    },
-  );
+  throw toError(explain(checked.issues));
 }
 
 interface Issue {

@@ -57,7 +57,7 @@ async function load({ place, load: loadOne }: UpstreamSettings["adapters"][numbe
 /** The object itself, or every adapter among the exports of a module. */
 function parseExports(place: string, raw: unknown): readonly Adapter[] {
   if (isMarked(raw)) return [parseAdapter(place, raw)];
-  const exported = typeof raw === "object" && raw !== null ? new Set<unknown>(Object.values(raw)) : new Set<unknown>();
+  const exported = new Set<unknown>(typeof raw === "object" && raw !== null ? Object.values(raw) : []);
   const found = [...exported].filter(isMarked).map((one) => parseAdapter(place, one));
   if (found.length === 0) throw refuse(place, "it exports no adapter; create one with defineAdapter");
   return found;
@@ -77,18 +77,13 @@ function parseAdapter(place: string, raw: Pick<Adapter, "kind"> & Partial<Adapte
   return { kind, name, tools };
 }
 
-function isRecord(raw: unknown): raw is Readonly<Record<string, unknown>> {
-  return typeof raw === "object" && raw !== null;
-}
-
 function isTool(raw: unknown): raw is Adapter["tools"][string] {
-  if (!isRecord(raw)) return false;
-  const { description, input, output, effect, run } = raw;
+  const { description, input, output, effect, run }: Readonly<Record<string, unknown>> = isJsonObject(raw) ? raw : {};
   return (
     typeof description === "string" &&
     isJsonObject(input) &&
     (output === null || isJsonObject(output)) &&
-    EFFECTS.some((known) => known === effect) &&
+    EFFECTS.includes(effect) &&
     typeof run === "function"
   );
 }
@@ -96,6 +91,6 @@ function isTool(raw: unknown): raw is Adapter["tools"][string] {
 function refuse(place: string, why: string, cause?: unknown): GloveboxError {
   return new GloveboxError("CONFIG_INVALID", `${place}: ${why}`, {
     hint: "Correct the entry of adapters and start again",
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }
