@@ -6,7 +6,6 @@ import type { Instant, SecretTemplate } from "../domain/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Store } from "../store/index.ts";
 
-import type { Webhook, WebhookOptions } from "./anomalies/create-webhook.ts";
 import type { Feed } from "./feed.ts";
 import type { MetricsSources } from "./metrics/create-metrics.ts";
 import type { Traces } from "./traces/open-traces.ts";
@@ -70,7 +69,7 @@ export async function openTelemetry(feed: Feed | undefined, options: TelemetryOp
   const { metrics, traces: traceSettings, anomalies } = options.settings;
   await using opened = new AsyncDisposableStack();
   const counters: (() => Readonly<Record<string, number>>)[] = [];
-  if (feed && anomalies.enabled) counters.push(...(await openAnomalyWatch(feed, options, opened)));
+  if (feed && anomalies.enabled) counters.push(await openAnomalyWatch(feed, options, opened));
   const traces = feed && traceSettings.enabled ? opened.use(await openTracing(feed, options)) : undefined;
   if (traces) counters.push(() => ({ spans_exported: traces.exported, spans_dropped: traces.dropped }));
   const resources = opened.move();
@@ -87,19 +86,27 @@ export async function openTelemetry(feed: Feed | undefined, options: TelemetryOp
   };
 }
 
+/** Returns the counters of anomalies and of their webhook. */
 async function openAnomalyWatch(
   feed: Feed,
   options: TelemetryOptions,
   opened: AsyncDisposableStack,
-): Promise<readonly (() => Readonly<Record<string, number>>)[]> {
-  const { store, ledger, now, report } = options;
+): Promise<() => Readonly<Record<string, number>>> {
+  const { store, ledger, egress, now, report, warn, resolveTemplates } = options;
   const { webhook: settings } = options.settings.anomalies;
   const { createWebhook } = await import("./anomalies/create-webhook.ts");
   const { openAnomalies } = await import("./anomalies/open-anomalies.ts");
-  const webhook: Webhook | undefined = settings && opened.use(createWebhook(toWebhookOptions(settings, options)));
+  const openWebhook = ({ url, secret }: NonNullable<typeof settings>) => {
+    const resolve = () => resolveTemplates({ secret }, "webhook for anomalies");
+    const resolveSecret = async () => (await resolve())["secret"] ?? "";
+    return opened.use(createWebhook({ url, send: fetchFrom(egress, url), resolveSecret, store, now, warn }));
+  };
+  const webhook = settings && openWebhook(settings);
   const watch = opened.use(await openAnomalies({ store, ledger, feed, now, onSeen: () => webhook?.wake(), report }));
-  const seen = () => ({ anomalies: watch.seen });
-  return webhook ? [seen, () => ({ alerts_delivered: webhook.delivered, alert_failures: webhook.failures })] : [seen];
+  return () => ({
+    anomalies: watch.seen,
+    ...defined({ alerts_delivered: webhook?.delivered, alert_failures: webhook?.failures }),
+  });
 }
 
 async function openTracing(feed: Feed, options: TelemetryOptions): Promise<Traces> {
@@ -113,24 +120,8 @@ async function openTracing(feed: Feed, options: TelemetryOptions): Promise<Trace
       hint: "Correct it, or set traces.endpoint in the configuration",
     });
   }
-  return openTraces({
-    feed,
-    version,
-    url,
-    send: fetchFrom(egress, url),
-    resolveHeaders: () => resolveTemplates(headers, "traces"),
-    createTraceId,
-    warn,
-  });
-}
-
-function toWebhookOptions(
-  { url, secret }: NonNullable<TelemetrySettings["anomalies"]["webhook"]>,
-  { store, egress, now, warn, resolveTemplates }: TelemetryOptions,
-): WebhookOptions {
-  const resolveSecret = async (): Promise<string> =>
-    (await resolveTemplates({ secret }, "webhook for anomalies"))["secret"] ?? "";
-  return { url, send: fetchFrom(egress, url), resolveSecret, store, now, warn };
+  const resolveHeaders = () => resolveTemplates(headers, "traces");
+  return openTraces({ feed, version, url, send: fetchFrom(egress, url), resolveHeaders, createTraceId, warn });
 }
 
 /** The operator wrote the address, so it may be in a private network. */

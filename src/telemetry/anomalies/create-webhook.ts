@@ -46,53 +46,40 @@ const PAGE = 500;
 /** How often it checks on its own, which keeps the cursor near the end of the ledger. */
 const POLL_MS = MINUTE_MS;
 
-interface WebhookState {
-  timer: NodeJS.Timeout | undefined;
-  running: Promise<void> | undefined;
-  isAwake: boolean;
-  failuresInRow: number;
-  delivered: number;
-  failures: number;
-}
-
 /** Starts with what an earlier process could not send. */
 export function createWebhook(options: WebhookOptions): Webhook {
   const { warn, firstPauseMs = FIRST_PAUSE_MS } = options;
   const closing = new AbortController();
-  const state: WebhookState = {
-    timer: undefined,
-    running: undefined,
-    isAwake: false,
-    failuresInRow: 0,
-    delivered: 0,
-    failures: 0,
-  };
+  const counts = { delivered: 0, failures: 0 };
+  let failuresInRow = 0;
+  let isAwake = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
 
   const run = async (): Promise<void> => {
     try {
-      while (state.isAwake && !closing.signal.aborted) {
-        state.isAwake = false;
-        await deliverAll(options, closing.signal, () => void (state.delivered += 1));
-        state.failuresInRow = 0;
+      while (isAwake && !closing.signal.aborted) {
+        isAwake = false;
+        await deliverAll(options, closing.signal, () => void (counts.delivered += 1));
+        failuresInRow = 0;
       }
     } catch (thrown) {
       if (closing.signal.aborted) return;
-      if (state.failuresInRow === 0) warn(thrown);
-      state.failures += 1;
-      state.failuresInRow += 1;
-      const pauseMs = backoffMs(state.failuresInRow, { firstMs: firstPauseMs, longestMs: LONGEST_PAUSE_MS });
-      state.timer = setTimeout(retry, pauseMs).unref();
+      if (failuresInRow === 0) warn(thrown);
+      counts.failures += 1;
+      failuresInRow += 1;
+      const pauseMs = backoffMs(failuresInRow, { firstMs: firstPauseMs, longestMs: LONGEST_PAUSE_MS });
+      timer = setTimeout(() => {
+        timer = undefined;
+        wake();
+      }, pauseMs).unref();
     } finally {
-      state.running = undefined;
+      running = undefined;
     }
   };
-  const retry = (): void => {
-    state.timer = undefined;
-    wake();
-  };
   const wake = (): void => {
-    state.isAwake = true;
-    if (state.timer === undefined && !closing.signal.aborted) state.running ??= run();
+    isAwake = true;
+    if (timer === undefined && !closing.signal.aborted) running ??= run();
   };
   const polling = pollEvery(POLL_MS, async () => wake());
   wake();
@@ -100,16 +87,16 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return {
     wake,
     get delivered() {
-      return state.delivered;
+      return counts.delivered;
     },
     get failures() {
-      return state.failures;
+      return counts.failures;
     },
     async [Symbol.asyncDispose]() {
       await polling[Symbol.asyncDispose]();
-      clearTimeout(state.timer);
+      clearTimeout(timer);
       const giveUp = setTimeout(() => closing.abort(), CLOSE_MS);
-      await state.running;
+      await running;
       clearTimeout(giveUp);
       closing.abort();
     },
@@ -143,7 +130,8 @@ async function readCursor({ meta, ledger }: WebhookOptions["store"]): Promise<nu
 /** Rejects unless the receiver confirms with a 2xx status. */
 async function post(options: WebhookOptions, alert: StoredRecord, signal: AbortSignal): Promise<void> {
   const { url, send, now, resolveSecret } = options;
-  const body = toBody(alert);
+  const data = { record: alert.seq, principal: alert.subject, ...parseDetail(alert.detail) };
+  const body = JSON.stringify({ type: ANOMALY_SEEN, timestamp: new Date(alert.at).toISOString(), data });
   const timestamp = Math.floor(now() / 1000);
   const signed = signMessage({ id: `anomaly-${alert.seq}`, timestamp, body }, await resolveSecret());
   const response = await send(url, {
@@ -159,32 +147,16 @@ async function post(options: WebhookOptions, alert: StoredRecord, signal: AbortS
   });
 }
 
-function toBody({ seq, at, subject, detail }: StoredRecord): string {
-  const data = { record: seq, principal: subject, ...parseDetail(detail) };
-  return JSON.stringify({ type: ANOMALY_SEEN, timestamp: new Date(at).toISOString(), data });
-}
-
-const SECRET_PREFIX = "whsec_";
-
-interface WebhookMessage {
-  readonly id: string;
-  /** Seconds since the epoch: a receiver refuses old messages. */
-  readonly timestamp: number;
-  readonly body: string;
-}
-
 /**
- * Signs a message as Standard Webhooks specifies and returns the three headers. The signature covers the time, so an old
- * message cannot be replayed as a new one.
+ * Signs a message as Standard Webhooks specifies and returns the three headers. The signature covers the time in
+ * seconds, so an old message cannot be replayed as a new one. A secret with the prefix `whsec_` is base64.
  */
-export function signMessage({ id, timestamp, body }: WebhookMessage, secret: string): Readonly<Record<string, string>> {
-  const signature = createHmac("sha256", toKey(secret)).update(`${id}.${timestamp}.${body}`).digest("base64");
+export function signMessage(
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
+  secret: string,
+): Readonly<Record<string, string>> {
+  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
+  const key = encoded === undefined ? secret : Buffer.from(encoded, "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
   return { "webhook-id": id, "webhook-timestamp": String(timestamp), "webhook-signature": `v1,${signature}` };
-}
-
-/** A secret with the prefix `whsec_` is base64; any other secret is used as it is. */
-function toKey(secret: string): Buffer {
-  return secret.startsWith(SECRET_PREFIX)
-    ? Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
-    : Buffer.from(secret);
 }

@@ -6,10 +6,9 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 
 import type { CallTelemetry, ExecutionTelemetry } from "../event.ts";
-import { FIRST_CEILINGS, FLOORS, LEARN_MINUTES, WINDOW_MS } from "./baseline.ts";
 import { createDetector } from "./detector.ts";
 import type { Anomaly, Detector } from "./detector.ts";
-import { parseProfilesText, toProfilesText } from "./profile.ts";
+import { FIRST_CEILINGS, FLOORS, LEARN_MINUTES, WINDOW_MS, parseProfilesText, toProfilesText } from "./profile.ts";
 
 const HOUR_MS = 3_600_000;
 const STATS = { queueMs: 0, wallMs: 5, cpuMs: 1, peakMemoryBytes: 1, calls: 1, outputBytes: 1_000 };

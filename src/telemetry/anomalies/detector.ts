@@ -3,10 +3,8 @@
 import { HOUR_MS, createRecent } from "../../timing/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { CallTelemetry, TelemetryEvent } from "../event.ts";
-import { MEASURES, WINDOW_MS, learn, limitOf } from "./baseline.ts";
-import type { Counts, MeasureName } from "./baseline.ts";
-import { createProfile } from "./profile.ts";
-import type { Profile } from "./profile.ts";
+import { MEASURES, NO_COUNTS, WINDOW_MS, createProfile, forEachMeasure, learn, limitOf } from "./profile.ts";
+import type { Counts, MeasureName, Profile } from "./profile.ts";
 
 /** Something unusual that one principal did. */
 export type Anomaly =
@@ -56,7 +54,7 @@ function enterMinute(profile: Profile, minute: number): void {
   if (minute <= profile.minute) return;
   if (profile.counts.requests > 0) profile.baseline = learn(profile.baseline, profile.counts);
   profile.minute = minute;
-  profile.counts = { requests: 0, failures: 0, outputBytes: 0 };
+  profile.counts = NO_COUNTS;
 }
 
 function toCounts(event: Exclude<TelemetryEvent, { kind: "commit" }>): Counts {
@@ -68,11 +66,7 @@ function toCounts(event: Exclude<TelemetryEvent, { kind: "commit" }>): Counts {
 /** Returns the measures above their limits. */
 function addCounts(profile: Profile, more: Counts): readonly MeasureName[] {
   const { counts } = profile;
-  profile.counts = {
-    requests: counts.requests + more.requests,
-    failures: counts.failures + more.failures,
-    outputBytes: counts.outputBytes + more.outputBytes,
-  };
+  profile.counts = forEachMeasure((measure) => counts[measure] + more[measure]);
   return MEASURES.filter((measure) => profile.counts[measure] > limitOf(profile.baseline, measure));
 }
 

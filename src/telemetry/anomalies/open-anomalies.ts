@@ -3,13 +3,13 @@
 import { parseDetail } from "../../ledger/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
 import { HOUR_MS, SECOND_MS, pollEvery } from "../../timing/index.ts";
-import type { Instant, JsonObject } from "../../domain/index.ts";
+import { defined } from "../../domain/index.ts";
+import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Feed } from "../feed.ts";
-import { WINDOW_MS } from "./baseline.ts";
 import { createDetector } from "./detector.ts";
-import type { Anomaly, Detector } from "./detector.ts";
-import { createProfile, parseProfilesText, toProfilesText } from "./profile.ts";
+import type { Anomaly } from "./detector.ts";
+import { WINDOW_MS, createProfile, parseProfilesText, toProfilesText } from "./profile.ts";
 import type { Profile } from "./profile.ts";
 
 export interface AnomaliesOptions {
@@ -38,28 +38,35 @@ const MAX_PER_HOUR = 20;
 /** How many past records are read for the destructive tools in use if no baselines are stored. */
 const PAST_RECORDS = 5_000;
 
-/** Loads the baselines. Disposing it stores them. */
+/** Loads the baselines, saves them at once after a report and every few seconds otherwise. Disposing it stores them. */
 export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalies> {
   const { feed, store, ledger, now, onSeen, report } = options;
-  const kept = await store.meta.get(BASELINES);
-  const detector = createDetector(kept === undefined ? await readPast(store) : parseProfilesText(kept));
-  const limit = createRateLimit(now);
+  const stored = await store.meta.get(BASELINES);
+  const detector = createDetector(stored === undefined ? await readPast(store) : parseProfilesText(stored));
+  const takeTurn = createRateLimit(now);
   const writes = new Set<Promise<unknown>>();
   let seen = 0;
+  let saved = "";
   const follow = (work: Promise<unknown>): void => {
     const done = work.catch(report).finally(() => writes.delete(done));
     writes.add(done);
   };
-  const { save, polling } = keepBaselines(store, detector, follow);
-  const record = async (anomaly: Anomaly): Promise<void> => {
-    const suppressed = limit.take();
+  const save = (): void => {
+    const text = toProfilesText(detector.profiles());
+    if (text === saved) return;
+    saved = text;
+    follow(store.meta.set(BASELINES, text));
+  };
+  const record = async ({ principal: subject, ...anomaly }: Anomaly): Promise<void> => {
+    const suppressed = takeTurn();
     if (suppressed === undefined) return;
     seen += 1;
-    const { principal: subject } = anomaly;
-    const detail = { ...toDetail(anomaly), ...(suppressed > 0 && { suppressed }) };
+    const windowMs = anomaly.kind === "burst" ? WINDOW_MS : undefined;
+    const detail = defined({ ...anomaly, windowMs, suppressed: suppressed || undefined });
     await ledger.write({ actor: "gateway", action: ANOMALY_SEEN, subject, detail });
     onSeen();
   };
+  const polling = pollEvery(SAVE_MS, async () => save());
   const forget = feed.listen((event) => {
     const found = detector.observe(event);
     for (const anomaly of found) follow(record(anomaly));
@@ -79,48 +86,21 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
   };
 }
 
-/** Saves at once after a report, and every few seconds otherwise. */
-function keepBaselines({ meta }: Pick<Store, "meta">, detector: Detector, follow: (work: Promise<unknown>) => void) {
-  let saved = "";
-  const save = (): void => {
-    const text = toProfilesText(detector.profiles());
-    if (text === saved) return;
-    saved = text;
-    follow(meta.set(BASELINES, text));
-  };
-  return { save, polling: pollEvery(SAVE_MS, async () => save()) };
-}
-
 /** Returns the number suppressed since the last record, or `undefined` if this one is suppressed. */
-function createRateLimit(now: () => Instant): { take(): number | undefined } {
+function createRateLimit(now: () => Instant): () => number | undefined {
   let passed: Instant[] = [];
   let suppressed = 0;
-  return {
-    take() {
-      passed = passed.filter((at) => now() - at < HOUR_MS);
-      if (passed.length >= MAX_PER_HOUR) {
-        suppressed += 1;
-        return undefined;
-      }
-      passed.push(now());
-      const before = suppressed;
-      suppressed = 0;
-      return before;
-    },
-  };
-}
-
-function toDetail(anomaly: Anomaly): JsonObject {
-  switch (anomaly.kind) {
-    case "burst": {
-      const { kind, measure, measured, usual, limit } = anomaly;
-      return { kind, measure, measured, usual, limit, windowMs: WINDOW_MS };
+  return () => {
+    passed = passed.filter((at) => now() - at < HOUR_MS);
+    if (passed.length >= MAX_PER_HOUR) {
+      suppressed += 1;
+      return undefined;
     }
-    case "firstUse":
-      return { kind: anomaly.kind, tool: anomaly.tool };
-    default:
-      return anomaly satisfies never;
-  }
+    passed.push(now());
+    const before = suppressed;
+    suppressed = 0;
+    return before;
+  };
 }
 
 /** When first turned on, learns from the ledger which destructive tools have been in use. */
@@ -129,15 +109,12 @@ async function readPast({ ledger }: Pick<Store, "ledger">): Promise<ReadonlyMap<
   const last = (await ledger.last())?.seq ?? 0;
   const records = await ledger.read({ from: Math.max(1, last - PAST_RECORDS + 1), limit: PAST_RECORDS });
   for (const { actor, action, subject, detail } of records) {
-    if (action !== "call.intended" || !isAllowedDestruction(detail)) continue;
+    if (action !== "call.intended") continue;
+    const { effect, decision } = parseDetail(detail);
+    if (effect !== "destroy" || decision !== "allow") continue;
     const profile = profiles.get(actor) ?? createProfile();
     profile.tools.add(subject);
     profiles.set(actor, profile);
   }
   return profiles;
-}
-
-function isAllowedDestruction(detailText: string): boolean {
-  const { effect, decision } = parseDetail(detailText);
-  return effect === "destroy" && decision === "allow";
 }

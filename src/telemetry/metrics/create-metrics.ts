@@ -94,38 +94,31 @@ function countCalls(registry: Registry, refuse: Count): (seen: CallTelemetry) =>
 }
 
 function addReadings(registry: Registry, sources: MetricsSources): void {
-  const { feed, sandbox, upstreams } = sources;
-  const gauge = (name: string, help: string, samples: () => readonly { labels: Labels; value: number }[]): void =>
+  const { feed, build, sandbox, upstreams, checkerStarts, others } = sources;
+  const toSamples = (labels: Labels, value: number) => [{ labels, value }];
+  const gauge = (name: string, help: string, samples: () => ReturnType<typeof toSamples>): void =>
     registry.read(name, help, { type: "gauge", samples });
   const counter = (name: string, help: string, value: () => number): void =>
-    registry.read(name, help, { type: "counter", samples: () => [{ labels: {}, value: value() }] });
-  gauge("glovebox_build_info", "Version, engine and isolation.", () => [{ labels: sources.build, value: 1 }]);
-  gauge("glovebox_queue_length", "Executions that wait.", () => [{ labels: {}, value: sandbox().waiting }]);
+    registry.read(name, help, { type: "counter", samples: () => toSamples({}, value()) });
+  gauge("glovebox_build_info", "Version, engine and isolation.", () => toSamples(build, 1));
+  gauge("glovebox_queue_length", "Executions that wait.", () => toSamples({}, sandbox().waiting));
   gauge("glovebox_sandbox_children", "Processes that run programs.", () => {
     const { busy, idle } = sandbox();
-    return [
-      { labels: { state: "busy" }, value: busy },
-      { labels: { state: "idle" }, value: idle },
-    ];
+    return [...toSamples({ state: "busy" }, busy), ...toSamples({ state: "idle" }, idle)];
   });
-  gauge("glovebox_sandbox_memory_bytes", "Resident memory of those processes.", () => [
-    { labels: {}, value: sandbox().residentBytes },
-  ]);
+  gauge("glovebox_sandbox_memory_bytes", "Resident memory of those processes.", () =>
+    toSamples({}, sandbox().residentBytes),
+  );
   gauge("glovebox_upstream_state", "1 for the current state of each upstream.", () =>
-    upstreams().map(({ name, state }) => ({ labels: { server: name, state }, value: 1 })),
+    upstreams().flatMap(({ name, state }) => toSamples({ server: name, state }, 1)),
   );
   gauge("glovebox_upstream_tools", "Tools of each upstream.", () =>
-    upstreams().map(({ name, tools }) => ({ labels: { server: name }, value: tools })),
+    upstreams().flatMap(({ name, tools }) => toSamples({ server: name }, tools)),
   );
-  counter("glovebox_checker_restarts_total", "Restarts of the type checker.", () =>
-    Math.max(0, sources.checkerStarts() - 1),
-  );
-  counter(
-    "glovebox_watching_dropped_total",
-    "Events that were dropped because the queue was full.",
-    () => feed.dropped,
-  );
-  for (const name of Object.keys(sources.others())) {
-    counter(`glovebox_${name}_total`, `Count of ${name.replaceAll("_", " ")}.`, () => sources.others()[name] ?? 0);
+  counter("glovebox_checker_restarts_total", "Restarts of the type checker.", () => Math.max(0, checkerStarts() - 1));
+  const dropped = "Events that were dropped because the queue was full.";
+  counter("glovebox_watching_dropped_total", dropped, () => feed.dropped);
+  for (const name of Object.keys(others())) {
+    counter(`glovebox_${name}_total`, `Count of ${name.replaceAll("_", " ")}.`, () => others()[name] ?? 0);
   }
 }

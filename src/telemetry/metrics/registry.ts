@@ -3,26 +3,23 @@
 /** A metric always has the same label names. */
 export type Labels = Readonly<Record<string, string>>;
 
-export interface Sample {
-  readonly labels: Labels;
-  readonly value: number;
-}
-
 export interface Registry {
   counter(name: string, help: string): (labels: Labels, amount?: number) => void;
   histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels, value: number) => void;
-  /** `source` is called when the metrics are rendered. */
-  read(name: string, help: string, source: ReadSource): void;
+  /** `samples` is called when the metrics are rendered. */
+  read(
+    name: string,
+    help: string,
+    source: {
+      readonly type: "gauge" | "counter";
+      readonly samples: () => readonly { readonly labels: Labels; readonly value: number }[];
+    },
+  ): void;
   render(): string;
 }
 
-export interface ReadSource {
-  readonly type: "gauge" | "counter";
-  readonly samples: () => readonly Sample[];
-}
-
 /** The label value of further series once a metric has the maximum number of series. */
-export const OTHER = "other";
+const OTHER = "other";
 
 interface Distribution {
   readonly labels: Labels;
@@ -35,51 +32,24 @@ interface Distribution {
 /** `maxSeries` bounds the memory of a metric, whatever names upstreams use. */
 export function createRegistry(maxSeries: number): Registry {
   const metrics: (() => readonly string[])[] = [];
+  const add = (name: string, help: string, type: string, listLines: () => readonly string[]): void =>
+    void metrics.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...listLines()]);
+  const read: Registry["read"] = (name, help, { type, samples }) =>
+    add(name, help, type, () => samples().map(({ labels, value }) => line(name, labels, value)));
   return {
+    read,
     counter(name, help) {
       const series = createSeries(maxSeries, (labels) => ({ labels, value: 0 }));
-      metrics.push(() =>
-        describe(
-          name,
-          help,
-          "counter",
-          series.all().map(({ labels, value }) => line(name, labels, value)),
-        ),
-      );
+      read(name, help, { type: "counter", samples: series.all });
       return (labels, amount = 1) => void (series.of(labels).value += amount);
     },
     histogram(name, help, bounds) {
-      const series = createSeries<Distribution>(maxSeries, (labels) => ({
-        labels,
-        counts: bounds.map(() => 0),
-        sum: 0,
-        count: 0,
-      }));
-      metrics.push(() =>
-        describe(
-          name,
-          help,
-          "histogram",
-          series.all().flatMap((one) => toLines(name, bounds, one)),
-        ),
-      );
+      const create = (labels: Labels): Distribution => ({ labels, counts: bounds.map(() => 0), sum: 0, count: 0 });
+      const series = createSeries(maxSeries, create);
+      add(name, help, "histogram", () => series.all().flatMap((one) => toLines(name, bounds, one)));
       return (labels, value) => observe(series.of(labels), bounds, value);
     },
-    read(name, help, { type, samples }) {
-      metrics.push(() =>
-        describe(
-          name,
-          help,
-          type,
-          samples().map(({ labels, value }) => line(name, labels, value)),
-        ),
-      );
-    },
-    render: () =>
-      metrics
-        .flatMap((render) => render())
-        .map((text) => `${text}\n`)
-        .join(""),
+    render: () => metrics.flatMap((list) => list().map((text) => `${text}\n`)).join(""),
   };
 }
 
@@ -114,10 +84,6 @@ function toLines(name: string, bounds: readonly number[], { labels, counts, sum,
   });
   const last = line(`${name}_bucket`, { ...labels, le: "+Inf" }, count);
   return [...buckets, last, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, count)];
-}
-
-function describe(name: string, help: string, type: string, lines: readonly string[]): readonly string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
 }
 
 function line(name: string, labels: Labels, value: number): string {

@@ -113,16 +113,13 @@ function createPost({ url, send, resolveHeaders, wrap }: SpanExporterOptions) {
         signal: AbortSignal.any([closing, AbortSignal.timeout(SEND_MS)]),
       });
       await response.body?.cancel();
-      if (!response.ok) throw refused(response.status);
+      if (response.ok) return;
+      throw new GloveboxError("UPSTREAM_FAILED", `The trace collector responded with status ${response.status}`, {
+        hint: "Check `traces.endpoint` and `traces.headers` in the configuration; executions are not affected",
+      });
     } catch (thrown) {
       headers = undefined;
       throw thrown;
     }
   };
-}
-
-function refused(status: number): GloveboxError {
-  return new GloveboxError("UPSTREAM_FAILED", `The trace collector responded with status ${status}`, {
-    hint: "Check `traces.endpoint` and `traces.headers` in the configuration; executions are not affected",
-  });
 }
