@@ -6,11 +6,11 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, defined } from "../domain/index.ts";
 import type { NetworkPolicy } from "../domain/index.ts";
 
 import { parseOrigin, parseUrl } from "./check-url.ts";
-import { capBody, decodeBody } from "./http/decode-body.ts";
+import { decodeBody } from "./http/decode-body.ts";
 import type { OutgoingRequest } from "./exchange.ts";
 import { checkForGuest, explainFailure, fetchForGuest } from "./fetch-for-guest.ts";
 import type { GuestAnswer, GuestLimits, GuestRequest, UnsentRequest } from "./fetch-for-guest.ts";
@@ -20,7 +20,7 @@ import { checkHeaders } from "./http/headers.ts";
 import { createNetwork } from "./network.ts";
 import type { Network } from "./network.ts";
 import type { ConnectionPowers } from "./connect/open-connection.ts";
-import { createProxyCredentials } from "./connect/open-tunnel.ts";
+import { createTunnels } from "./connect/open-tunnel.ts";
 import type { ProxyAccount } from "./connect/open-tunnel.ts";
 import { PinnedAgent } from "./connect/pinned-agent.ts";
 import { admitOwn } from "./reach.ts";
@@ -73,14 +73,13 @@ export interface Egress extends AsyncDisposable {
 export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceiling }: EgressOptions = {}): Egress {
   const closing = new AbortController();
   const plain: ConnectionPowers = { network, closing: closing.signal };
-  const via = proxy !== undefined && {
-    proxy: { resolve: toProxy(proxy, plain), credentials: createProxyCredentials(proxyLogin) },
-  };
-  const powers: ConnectionPowers = { ...plain, ...via };
+  const via =
+    proxy === undefined ? undefined : { resolve: toProxy(proxy, plain), openTunnel: createTunnels(proxyLogin) };
+  const powers: ConnectionPowers = { ...plain, ...defined({ proxy: via }) };
   const transport: Transport = { agent: new PinnedAgent(powers), powers };
   const within = (signal?: AbortSignal | null): AbortSignal =>
     signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
-  const under = ceiling && { ceiling };
+  const under = defined({ ceiling });
   const createFetch =
     (scope: RequestScope, maxBytes: number): FetchLike =>
     async (rawUrl, init = {}) => {
@@ -141,7 +140,7 @@ function toResponse(response: IncomingMessage, method: string, maxBytes: number)
     response.resume();
     return new Response(null, { status, statusText, headers });
   }
-  const body: ReadableStream<Uint8Array> = Readable.toWeb(capBody(decodeBody(response, maxBytes), maxBytes));
+  const body: ReadableStream<Uint8Array> = Readable.toWeb(decodeBody(response, maxBytes));
   return new Response(body, { status, statusText, headers });
 }
 

@@ -1,7 +1,9 @@
-/** One request and the head of its response, over a connection to a checked target. Follows no redirect. */
+/** One request and the checked head of its response, over a connection to a checked target. Follows no redirect. */
 
 import { request as send } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
+
+import { GloveboxError, defined } from "../domain/index.ts";
 
 import { ACCEPTED_ENCODINGS } from "./http/decode-body.ts";
 import { toTargetKey } from "./connect/pinned-agent.ts";
@@ -11,6 +13,8 @@ import type { CheckedTarget } from "./connect/resolve-host.ts";
 const MAX_RESPONSE_HEADER_BYTES = 64 * 1024;
 /** Informational responses; an honest server sends one or two (RFC 9110 §15.2). */
 const MAX_INFORMATIONAL = 16;
+/** Far more than any honest server sends. */
+const MAX_HEADERS = 1000;
 const USER_AGENT = "glovebox";
 
 /** A request as it is sent. The body is complete, so that its length is known and it can be sent again. */
@@ -37,7 +41,10 @@ export interface StepLender {
   readonly fill: (step: RequestStep) => Promise<RequestStep>;
 }
 
-/** Rejects with the signal's reason when it fires; after that, the response ends with it. */
+/**
+ * Rejects with the signal's reason when it fires; after that, the response ends with it. Rejects with
+ * `UPSTREAM_RESULT_INVALID` if the head is ambiguous or invalid.
+ */
 export async function exchange(
   agent: PinnedAgent,
   target: CheckedTarget,
@@ -46,13 +53,14 @@ export async function exchange(
 ): Promise<IncomingMessage> {
   const key = toTargetKey(target);
   const first = start(agent, key, outgoing);
-  try {
-    return await answerOf(first, signal);
-  } catch (thrown) {
+  const response = await answerOf(first, signal).catch((thrown: unknown) => {
     // A reused connection was closed while we wrote. A request without effects is sent once more, to the same addresses.
-    if (signal.aborted || !first.reusedSocket || !isLost(thrown) || !asksOnly(outgoing)) throw thrown;
+    const isRepeatable = isRead(outgoing.method) && outgoing.body === undefined;
+    if (signal.aborted || !first.reusedSocket || !isLost(thrown) || !isRepeatable) throw thrown;
     return answerOf(start(agent, key, outgoing), signal);
-  }
+  });
+  checkHead(response);
+  return response;
 }
 
 function start(
@@ -69,9 +77,9 @@ function start(
       ...Object.fromEntries(headers),
       host: url.host,
       "accept-encoding": ACCEPTED_ENCODINGS,
-      ...(!headers.has("user-agent") && { "user-agent": USER_AGENT }),
-      ...(!headers.has("accept") && { accept: "*/*" }),
-      ...(body && { "content-length": String(body.byteLength) }),
+      "user-agent": headers.get("user-agent") ?? USER_AGENT,
+      accept: headers.get("accept") ?? "*/*",
+      ...defined({ "content-length": body && String(body.byteLength) }),
     },
     maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
     insecureHTTPParser: false,
@@ -90,7 +98,14 @@ function answerOf(request: ClientRequest, signal: AbortSignal): Promise<Incoming
     response?.destroy(signal.reason);
     request.destroy();
   };
-  countHints(request, answered.reject);
+  let hints = 0;
+  request.on("information", () => {
+    hints += 1;
+    if (hints <= MAX_INFORMATIONAL) return;
+    // A flood of them would keep this thread busy.
+    answered.reject(Object.assign(new Error("Too many informational responses"), { code: "EPROTO" }));
+    request.destroy();
+  });
   request.once("response", (message: IncomingMessage) => {
     response = message;
     answered.resolve(message);
@@ -106,21 +121,31 @@ function answerOf(request: ClientRequest, signal: AbortSignal): Promise<Incoming
   return answered.promise;
 }
 
-/** A flood of informational responses would keep this thread busy, so it ends the request. */
-function countHints(request: ClientRequest, reject: (reason: Error) => void): void {
-  let hints = 0;
-  const count = (): void => {
-    hints += 1;
-    if (hints <= MAX_INFORMATIONAL) return;
-    const flood = Object.assign(new Error("Too many informational responses"), { code: "EPROTO" });
-    reject(flood);
-    request.destroy(flood);
-  };
-  request.on("information", count);
+/** Ends a response with an ambiguous or invalid head before it is used. */
+function checkHead(response: IncomingMessage): void {
+  const problem = findProblem(response);
+  if (problem === undefined) return;
+  response.on("error", () => undefined);
+  response.destroy();
+  throw new GloveboxError("UPSTREAM_RESULT_INVALID", `The response ${problem}`, {
+    hint: "Report it to the server's operator",
+  });
 }
 
-function asksOnly({ method, body }: OutgoingRequest): boolean {
-  return (method === "GET" || method === "HEAD") && body === undefined;
+function findProblem({ statusCode = 0, headers, headersDistinct, rawHeaders }: IncomingMessage): string | undefined {
+  if (statusCode < 200 || statusCode > 599) return "has an invalid HTTP status";
+  if (rawHeaders.length / 2 > MAX_HEADERS) return `has more than ${MAX_HEADERS} headers`;
+  // Another coding was never requested (RFC 9112 §7.4). If it leaves the end open, two readers find two ends.
+  const framing = headers["transfer-encoding"];
+  if (framing !== undefined && framing.toLowerCase() !== "chunked")
+    return "uses a transfer encoding that was not requested";
+  if ((headersDistinct["location"]?.length ?? 0) > 1) return "has several Location headers";
+  return undefined;
+}
+
+/** True for a method that only asks for something. */
+export function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function isLost(thrown: unknown): boolean {

@@ -1,12 +1,11 @@
 /** One request of a program, from checked arguments to a complete answer in memory. */
 
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
 
 import { GloveboxError, defined } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
-import { decodeBody, tooLarge } from "./http/decode-body.ts";
+import { decodeBody } from "./http/decode-body.ts";
 import type { StepLender, OutgoingRequest } from "./exchange.ts";
 import { follow } from "./follow.ts";
 import type { Transport } from "./follow.ts";
@@ -103,26 +102,19 @@ function parseMethod({ method, body }: Pick<GuestRequest, "method" | "body">): s
   return upper;
 }
 
+/** Leaving the loop ends the body, the decoder and the connection. */
 async function readBody(response: IncomingMessage, method: string, { maxBytes, idleMs }: GuestLimits): Promise<Buffer> {
   if (method === "HEAD") {
     response.resume();
     return Buffer.alloc(0);
   }
-  return collect(decodeBody(response, maxBytes), { maxBytes, idleMs });
-}
-
-/** Leaving the loop ends the body, the decoder and the connection. */
-async function collect(body: Readable, { maxBytes, idleMs }: Omit<GuestLimits, "totalMs">): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let seen = 0;
+  const body = decodeBody(response, maxBytes);
   const timer = setTimeout(() => body.destroy(timeout(`The response stalled for ${idleMs} ms`)), idleMs);
   try {
+    const chunks: Buffer[] = [];
     for await (const chunk of body) {
       timer.refresh();
-      const bytes = Buffer.from(chunk);
-      seen += bytes.byteLength;
-      if (seen > maxBytes) throw tooLarge(maxBytes);
-      chunks.push(bytes);
+      chunks.push(Buffer.from(chunk));
     }
     return Buffer.concat(chunks);
   } finally {

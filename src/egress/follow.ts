@@ -2,9 +2,8 @@
 
 import type { IncomingMessage } from "node:http";
 
-import { checkHead } from "./http/check-head.ts";
 import { denied, parseUrl } from "./check-url.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, isRead } from "./exchange.ts";
 import type { OutgoingRequest } from "./exchange.ts";
 import { toNextHeaders } from "./http/headers.ts";
 import type { ConnectionPowers } from "./connect/open-connection.ts";
@@ -48,7 +47,6 @@ export async function follow(
     signal.throwIfAborted();
     const filled = await outgoing.lender?.fill(outgoing);
     const response = await exchange(transport.agent, target, { ...outgoing, ...filled }, signal);
-    checkHead(response);
     const { location } = response.headers;
     if (!REDIRECTS.includes(response.statusCode) || location === undefined) {
       return { response, url: outgoing.url, redirects };
@@ -72,7 +70,7 @@ function toNext(from: OutgoingRequest, url: URL, status: number, scope: RequestS
     throw denied(`${from.url.origin} redirects from https to http`, ADJUST);
   }
   const isSameOrigin = url.origin === from.url.origin;
-  const keepsMethod = status === 307 || status === 308 || asksOnly(from.method);
+  const keepsMethod = status === 307 || status === 308 || isRead(from.method);
   if (!keepsMethod && scope.kind === "origin") {
     throw denied(`A redirect with status ${status} would change the request`, ADJUST);
   }
@@ -80,15 +78,5 @@ function toNext(from: OutgoingRequest, url: URL, status: number, scope: RequestS
     throw denied(`${from.url.origin} redirects the body of this request to ${url.origin}`, ADJUST);
   }
   const headers = toNextHeaders(from.headers, { isSameOrigin, keepsBody: keepsMethod });
-  return {
-    ...from,
-    url,
-    method: keepsMethod ? from.method : "GET",
-    headers,
-    body: keepsMethod ? from.body : undefined,
-  };
-}
-
-function asksOnly(method: string): boolean {
-  return method === "GET" || method === "HEAD";
+  return keepsMethod ? { ...from, url, headers } : { ...from, url, headers, method: "GET", body: undefined };
 }

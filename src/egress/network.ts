@@ -1,8 +1,11 @@
 /** The machine's own resolver and sockets, the two powers that egress needs. Tests pass in their own. */
 
 import { lookup } from "node:dns/promises";
+import { once } from "node:events";
 import { connect as connectTo } from "node:net";
 import type { Socket } from "node:net";
+
+import { untilAborted } from "../timing/index.ts";
 
 /** An open connection, and the actual address of its peer. */
 export interface OpenSocket {
@@ -91,19 +94,14 @@ async function resolveName(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-function openSocket(address: string, port: number, signal: AbortSignal): Promise<OpenSocket> {
-  const opened = Promise.withResolvers<OpenSocket>();
-  if (signal.aborted) return Promise.reject(signal.reason);
+async function openSocket(address: string, port: number, signal: AbortSignal): Promise<OpenSocket> {
+  signal.throwIfAborted();
   const socket = connectTo({ host: address, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
-  const stop = (): void => {
+  try {
+    await untilAborted(once(socket, "connect"), signal);
+    return { socket, peer: socket.remoteAddress };
+  } catch (thrown) {
     socket.destroy();
-    opened.reject(signal.reason);
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  socket.once("error", opened.reject);
-  socket.once("connect", () => {
-    socket.off("error", opened.reject);
-    opened.resolve({ socket, peer: socket.remoteAddress });
-  });
-  return opened.promise.finally(() => signal.removeEventListener("abort", stop));
+    throw thrown;
+  }
 }

@@ -2,10 +2,12 @@
 
 import { createSocket } from "node:dgram";
 import type { Socket as DatagramSocket } from "node:dgram";
+import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 
 import { GloveboxError } from "../domain/index.ts";
+import { untilAborted } from "../timing/index.ts";
 
 export interface MessageAddress {
   readonly transport: "tcp" | "udp";
@@ -34,27 +36,31 @@ function openStream({ host, port }: MessageAddress): MessageLine {
     const fresh = connect({ host, port });
     // A receiver sends nothing back; any data is dropped, and an error shows at the next write.
     fresh.on("error", () => undefined).resume();
-    await once(fresh, "connect", signal);
+    try {
+      await once(fresh, "connect", { signal });
+    } catch (thrown) {
+      fresh.destroy();
+      const isError = thrown instanceof Error && !signal.aborted;
+      throw failed(isError ? thrown.message : "The connection attempt was aborted");
+    }
     return (socket = fresh.unref());
   };
   return {
     async send(messages, signal) {
       const open = await reach(signal);
       const text = messages.map((message) => `${Buffer.byteLength(message)} ${message}`).join("");
-      await new Promise<void>((resolve, reject) => {
-        const fail = (): void => reject(failed(`${host}:${port} did not accept the messages`));
-        signal.addEventListener("abort", fail, { once: true });
-        open.once("close", fail);
-        open.write(text, (error) => {
-          signal.removeEventListener("abort", fail);
-          open.off("close", fail);
-          if (error) fail();
-          else resolve();
-        });
-      }).catch((thrown: unknown) => {
+      const written = Promise.withResolvers<void>();
+      written.promise.catch(() => undefined); // it may fail after the signal ended the wait
+      open.once("close", written.reject);
+      open.write(text, (error) => (error ? written.reject(error) : written.resolve()));
+      try {
+        await untilAborted(written.promise, signal);
+      } catch {
         open.destroy();
-        throw thrown;
-      });
+        throw failed(`${host}:${port} did not accept the messages`);
+      } finally {
+        open.off("close", written.reject);
+      }
     },
     close: async () => void socket?.destroy(),
   };
@@ -76,21 +82,6 @@ function openDatagrams({ host, port }: MessageAddress): MessageLine {
     },
     close: async () => void socket?.close(),
   };
-}
-
-function once(socket: Socket, event: "connect", signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (error?: Error): void => {
-      socket.destroy();
-      reject(failed(error instanceof Error ? error.message : "The connection attempt was aborted"));
-    };
-    signal.addEventListener("abort", () => fail(), { once: true });
-    socket.once("error", fail);
-    socket.once(event, () => {
-      socket.off("error", fail);
-      resolve();
-    });
-  });
 }
 
 function failed(message: string): GloveboxError {

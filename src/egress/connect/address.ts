@@ -9,17 +9,15 @@ import { BlockList, isIP } from "node:net";
  */
 export type AddressKind = "public" | "private" | "special";
 
-type Subnet = readonly [network: string, prefix: number];
-
 // IANA special-purpose registries: RFC 6890 and its updates.
-const V4_PRIVATE: readonly Subnet[] = [
+const v4Private = toList("ipv4", [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
   ["172.16.0.0", 12],
   ["192.168.0.0", 16],
-];
-const V4_SPECIAL: readonly Subnet[] = [
+]);
+const v4Special = toList("ipv4", [
   ["0.0.0.0", 8],
   ["169.254.0.0", 16],
   ["192.0.0.0", 24],
@@ -35,13 +33,14 @@ const V4_SPECIAL: readonly Subnet[] = [
   // Cloud services in ordinary ranges: Azure's host agent, Alibaba's metadata.
   ["168.63.129.16", 32],
   ["100.100.100.200", 32],
-];
-const V6_PRIVATE: readonly Subnet[] = [
+]);
+const v6Global = toList("ipv6", [["2000::", 3]]);
+const v6Private = toList("ipv6", [
   ["::1", 128],
   ["fc00::", 7],
-];
+]);
 /** In the global range without being public servers: Teredo, ORCHID, benchmarking, documentation, 6to4. */
-const V6_SPECIAL: readonly Subnet[] = [
+const v6Special = toList("ipv6", [
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
@@ -53,34 +52,24 @@ const V6_SPECIAL: readonly Subnet[] = [
   // Metadata services of AWS and Google in ranges for local networks.
   ["fd00:ec2::", 32],
   ["fd20:ce::", 32],
-];
-
-const v4Private = toList(V4_PRIVATE, "ipv4");
-const v4Special = toList(V4_SPECIAL, "ipv4");
-const v6Global = toList([["2000::", 3]], "ipv6");
-const v6Private = toList(V6_PRIVATE, "ipv6");
-const v6Special = toList(V6_SPECIAL, "ipv6");
+]);
 
 /** For an address as a resolver or a socket returns it. Anything else is `special`, including a zone id. */
 export function classifyAddress(address: string): AddressKind {
   const family = address.includes("%") ? 0 : isIP(address);
-  if (family === 4) return v4Special.check(address, "ipv4") ? "special" : classifyV4(address);
-  return family === 6 && !v6Special.check(address, "ipv6") ? classifyV6(address) : "special";
+  if (family === 4) {
+    if (v4Special.check(address, "ipv4")) return "special";
+    return v4Private.check(address, "ipv4") ? "private" : "public";
+  }
+  if (family !== 6 || v6Special.check(address, "ipv6")) return "special";
+  if (v6Private.check(address, "ipv6")) return "private";
+  return v6Global.check(address, "ipv6") && !isIsatap(address) ? "public" : "special";
 }
 
 /** The canonical spelling of an address, for comparisons; `undefined` for anything else. */
 export function toCanonicalAddress(text: string): string | undefined {
   if (text.includes("%") || isIP(text) === 0) return undefined;
   return isIP(text) === 4 ? text : URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
-}
-
-function classifyV4(address: string): AddressKind {
-  return v4Private.check(address, "ipv4") ? "private" : "public";
-}
-
-function classifyV6(address: string): AddressKind {
-  if (v6Private.check(address, "ipv6")) return "private";
-  return v6Global.check(address, "ipv6") && !isIsatap(address) ? "public" : "special";
 }
 
 /** An interface identifier that contains an IPv4 address below any prefix (RFC 5214 §6.1). */
@@ -92,7 +81,7 @@ function isIsatap(address: string): boolean {
   return mark === "5efe" && /^(?:0|[123]00)$/.test(scope);
 }
 
-function toList(subnets: readonly Subnet[], family: "ipv4" | "ipv6"): BlockList {
+function toList(family: "ipv4" | "ipv6", subnets: readonly (readonly [network: string, prefix: number])[]): BlockList {
   const list = new BlockList();
   for (const [network, prefix] of subnets) list.addSubnet(network, prefix, family);
   return list;

@@ -3,7 +3,7 @@
 import { request as requestTunnel } from "node:http";
 import type { Socket } from "node:net";
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 
 const MAX_PROXY_HEADER_BYTES = 8192;
 
@@ -13,50 +13,34 @@ export interface ProxyAccount {
   readonly password: string;
 }
 
-/** Returns the value of `Proxy-Authorization`, and forgets it when the proxy refused it. */
-export interface ProxyCredentials {
-  find(): Promise<string | undefined>;
-  forget(): void;
-}
+/** Returns the socket as a tunnel to an address. The proxy is never given a name, so it has none to resolve. */
+export type OpenTunnel = (socket: Socket, authority: string, signal: AbortSignal) => Promise<Socket>;
 
-/** Resolved when a proxy is first used, and again after it refused them: they may have changed. */
-export function createProxyCredentials(resolve?: () => Promise<ProxyAccount>): ProxyCredentials {
+/** `login` is called when a proxy is first used, and again after it refused the account: it may have changed. */
+export function createTunnels(login?: () => Promise<ProxyAccount>): OpenTunnel {
   let found: Promise<string> | undefined;
-  const ask = async (): Promise<string> => {
-    const { user, password } = (await resolve?.().catch(refuseUnreadable)) ?? { user: "", password: "" };
-    return `Basic ${Buffer.from(`${user}:${password}`, "utf8").toString("base64")}`; // RFC 7617
-  };
-  const forget = (): void => void (found = undefined);
-  return {
-    find: async () => {
-      if (!resolve) return undefined;
-      found ??= ask();
-      return found.catch((thrown: unknown) => {
-        forget();
+  return async (socket, authority, signal) => {
+    try {
+      found ??= login?.().then(toAuthorization, refuseUnreadable);
+      const authorization = await found?.catch((thrown: unknown) => {
+        found = undefined;
         throw thrown;
       });
-    },
-    forget,
+      const status = await connectThrough(socket, { authority, authorization, signal });
+      if (status === 200) return socket;
+      if (status !== 407) throw closed();
+      found = undefined;
+      throw refused(authorization !== undefined);
+    } catch (thrown) {
+      socket.destroy();
+      throw thrown;
+    }
   };
 }
 
-/** The proxy is given an address, so it has no name to resolve. */
-export async function openTunnel(
-  socket: Socket,
-  authority: string,
-  { credentials, signal }: { readonly credentials: ProxyCredentials; readonly signal: AbortSignal },
-): Promise<Socket> {
-  try {
-    const authorization = await credentials.find();
-    const status = await connectThrough(socket, { authority, authorization, signal });
-    if (status === 200) return socket;
-    if (status !== 407) throw closed();
-    credentials.forget();
-    throw refused(authorization !== undefined);
-  } catch (thrown) {
-    socket.destroy();
-    throw thrown;
-  }
+/** RFC 7617. */
+function toAuthorization({ user, password }: ProxyAccount): string {
+  return `Basic ${Buffer.from(`${user}:${password}`, "utf8").toString("base64")}`;
 }
 
 interface TunnelRequest {
@@ -71,7 +55,7 @@ function connectThrough(socket: Socket, { authority, authorization, signal }: Tu
   const request = requestTunnel({
     method: "CONNECT",
     path: authority,
-    headers: { host: authority, ...(authorization !== undefined && { "proxy-authorization": authorization }) },
+    headers: { host: authority, ...defined({ "proxy-authorization": authorization }) },
     createConnection: () => socket,
     maxHeaderSize: MAX_PROXY_HEADER_BYTES,
     signal,

@@ -2,6 +2,7 @@
 
 import { GloveboxError, toPlace } from "../../domain/index.ts";
 import type { HostPort } from "../../domain/index.ts";
+import { untilAborted } from "../../timing/index.ts";
 
 import { classifyAddress, toCanonicalAddress } from "./address.ts";
 import type { Lane, Network } from "../network.ts";
@@ -19,8 +20,7 @@ export interface CheckedTarget extends HostPort {
   readonly addresses: readonly string[];
 }
 
-/** The resolver, the kind of caller, and the signal that ends the lookup. */
-export interface Lookup {
+interface Lookup {
   readonly network: Network;
   readonly lane: Lane;
   readonly signal: AbortSignal;
@@ -35,44 +35,26 @@ export async function resolveHost(
   const place = toPlace(url);
   const literal = toCanonicalAddress(place.host);
   const answers = literal === undefined ? await ask(place.host, asking) : [literal];
-  const addresses = mayBePrivate ? keepGranted(answers, literal) : answers;
-  if (addresses.length === 0 || (!mayBePrivate && !addresses.every(isPublic))) throw privateHost(place, remedy);
+  // A grant covers an address that the operator wrote, and the ordinary addresses of a granted name. The owner of a name
+  // must not lead to the metadata service of a cloud.
+  const isNameGranted = mayBePrivate && literal === undefined;
+  const addresses = answers.filter((address) => !isNameGranted || classifyAddress(address) !== "special");
+  const isAllowed = mayBePrivate || addresses.every((address) => classifyAddress(address) === "public");
+  if (addresses.length === 0 || !isAllowed) throw privateHost(place, remedy);
   const unique = [...new Set(addresses.map((address) => toCanonicalAddress(address) ?? refuseAnswer()))];
   return { ...place, isSecure: url.protocol === "https:", addresses: unique.toSorted() };
 }
 
-function isPublic(address: string): boolean {
-  return classifyAddress(address) === "public";
-}
-
-/**
- * A grant covers an address that the operator wrote, and the ordinary addresses of a granted name. The owner of a name
- * must not lead to the metadata service of a cloud.
- */
-function keepGranted(answers: readonly string[], literal: string | undefined): readonly string[] {
-  return literal === undefined ? answers.filter((address) => classifyAddress(address) !== "special") : answers;
-}
-
 async function ask(name: string, { network, signal, lane }: Lookup): Promise<readonly string[]> {
   signal.throwIfAborted();
-  const waiting = new AbortController();
-  const ended = Promise.withResolvers<never>();
-  const end = (reason: unknown): void => {
-    waiting.abort();
-    ended.reject(reason);
-  };
-  const timer = setTimeout(() => end(unresolved(name, "ETIMEOUT")), RESOLVE_MS);
-  const stop = (): void => end(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const answers = await Promise.race([network.resolve(name, { lane, signal: waiting.signal }), ended.promise]);
-    if (answers.length === 0) throw unresolved(name, "ENOTFOUND");
-    if (answers.length > MAX_ANSWERS) refuseAnswer();
-    return answers;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  }
+  const late = AbortSignal.timeout(RESOLVE_MS);
+  const ends = AbortSignal.any([signal, late]);
+  const answers = await untilAborted(network.resolve(name, { lane, signal: ends }), ends).catch((thrown: unknown) => {
+    throw late.aborted && !signal.aborted ? unresolved(name, "ETIMEOUT") : thrown;
+  });
+  if (answers.length === 0) throw unresolved(name, "ENOTFOUND");
+  if (answers.length > MAX_ANSWERS) refuseAnswer();
+  return answers;
 }
 
 function unresolved(name: string, code: string): Error {

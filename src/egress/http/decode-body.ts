@@ -13,22 +13,9 @@ const ZSTD_WINDOW_LOG = 23;
 
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br, zstd";
 
-/** The decoded body. The reader must count its bytes: with `capBody`, or by itself. */
-export function decodeBody(response: IncomingMessage, maxBytes: number): Readable {
-  // The declared length first, which saves reading a body that is declared as too large.
-  if (Number(response.headers["content-length"] ?? 0) > maxBytes) {
-    response.destroy();
-    throw tooLarge(maxBytes);
-  }
-  const packed = createDecoder(response);
-  if (!packed) return response;
-  const { decoder, nothing } = packed;
-  // Compressed bytes count too: a body can be made to never decompress to anything and never end.
-  const maxPacked = maxBytes + Math.ceil(maxBytes * MAX_PACKING) + PACKING_BYTES;
-  const counter = createByteCounter({ maxBytes: maxPacked, shownBytes: maxBytes, nothing });
-  pipeline([response, counter, decoder], () => undefined); // an error in one stream reaches the reader through the others
-  return decoder;
-}
+/** What compression may add to incompressible data. */
+const MAX_PACKING = 0.01;
+const PACKING_BYTES = 4096;
 
 /** A decoder that treats a truncated body as an error, and its encoding of an empty body. */
 interface BodyDecoder {
@@ -36,14 +23,25 @@ interface BodyDecoder {
   readonly nothing: Buffer;
 }
 
-/** What compression may add to incompressible data. */
-const MAX_PACKING = 0.01;
-const PACKING_BYTES = 4096;
-
-/** Ends a body that grows too large. Counts decoded bytes, so a small compressed body cannot expand without limit. */
-export function capBody(body: Readable, maxBytes: number): Readable {
-  const counter = createByteCounter({ maxBytes, shownBytes: maxBytes });
-  pipeline([body, counter], () => undefined);
+/**
+ * The decoded body, which ends with `LIMIT_SIZE` when it grows too large. Decoded bytes count, so a small compressed
+ * body cannot expand without limit.
+ */
+export function decodeBody(response: IncomingMessage, maxBytes: number): Readable {
+  const declared = response.headers["content-length"];
+  // The declared length first, which saves reading a body that is declared as too large.
+  if (Number(declared ?? 0) > maxBytes) {
+    response.destroy();
+    throw tooLarge(maxBytes);
+  }
+  const packed = createDecoder(response);
+  // The platform holds a server to the length that it declared.
+  if (!packed && declared !== undefined) return response;
+  const counter = createByteCounter(maxBytes, maxBytes);
+  // Compressed bytes count too: a body can be made to never decompress to anything and never end.
+  const maxPacked = maxBytes + Math.ceil(maxBytes * MAX_PACKING) + PACKING_BYTES;
+  const unpack = packed ? [createByteCounter(maxPacked, maxBytes, packed.nothing), packed.decoder] : [];
+  pipeline([response, ...unpack, counter], () => undefined); // an error in one stream reaches the reader
   return counter;
 }
 
@@ -73,30 +71,22 @@ function createDecoder(response: IncomingMessage): BodyDecoder | undefined {
   }
 }
 
-interface CounterOptions {
-  readonly maxBytes: number;
-  /** The limit that the error names. */
-  readonly shownBytes: number;
-  /** Used in place of an empty body: responses without a body often name an encoding anyway. */
-  readonly nothing?: Buffer;
-}
-
-function createByteCounter({ maxBytes, shownBytes, nothing }: CounterOptions): Transform {
-  let seen = 0;
+/** `nothing` replaces an empty body: responses without a body often name an encoding anyway. */
+function createByteCounter(maxBytes: number, shownBytes: number, nothing?: Buffer): Transform {
+  let bytes = 0;
   return new Transform({
     flush(done) {
-      done(null, seen === 0 ? nothing : undefined);
+      done(null, bytes === 0 ? nothing : undefined);
     },
     transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.byteLength;
-      if (seen > maxBytes) done(tooLarge(shownBytes));
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) done(tooLarge(shownBytes));
       else done(null, chunk);
     },
   });
 }
 
-/** The error for a body that is too large. */
-export function tooLarge(maxBytes: number): GloveboxError {
+function tooLarge(maxBytes: number): GloveboxError {
   return new GloveboxError("LIMIT_SIZE", `The response is larger than ${maxBytes} bytes`, {
     hint: "Ask for less at a time",
   });
