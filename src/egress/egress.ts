@@ -75,8 +75,7 @@ export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceili
   const plain: ConnectionPowers = { network, closing: closing.signal };
   const via =
     proxy === undefined ? undefined : { resolve: toProxy(proxy, plain), openTunnel: createTunnels(proxyLogin) };
-  const powers: ConnectionPowers = { ...plain, ...defined({ proxy: via }) };
-  const transport: Transport = { agent: new PinnedAgent(powers), powers };
+  const transport: Transport = { agent: new PinnedAgent({ ...plain, ...defined({ proxy: via }) }), network };
   const within = (signal?: AbortSignal | null): AbortSignal =>
     signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
   const under = defined({ ceiling });
@@ -134,20 +133,16 @@ async function toOutgoing(url: URL, { signal: _, ...init }: RequestInit): Promis
 const BODILESS: readonly (number | undefined)[] = [204, 205, 304];
 
 function toResponse(response: IncomingMessage, method: string, maxBytes: number): Response {
-  const { statusCode: status = 0, statusMessage: statusText = "" } = response;
-  const headers = toHeaders(response);
-  if (BODILESS.includes(status) || method === "HEAD") {
-    response.resume();
-    return new Response(null, { status, statusText, headers });
-  }
-  const body: ReadableStream<Uint8Array> = Readable.toWeb(decodeBody(response, maxBytes));
-  return new Response(body, { status, statusText, headers });
-}
-
-/** As received; repeated ones are joined as the standard says. */
-function toHeaders({ headersDistinct }: IncomingMessage): Headers {
+  const { statusCode: status = 0, statusMessage: statusText = "", headersDistinct } = response;
+  // As received; repeated ones are joined as the standard says.
   const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
   );
-  return new Headers(pairs);
+  const head = { status, statusText, headers: new Headers(pairs) };
+  if (BODILESS.includes(status) || method === "HEAD") {
+    response.resume();
+    return new Response(null, head);
+  }
+  const body: ReadableStream<Uint8Array> = Readable.toWeb(decodeBody(response, maxBytes));
+  return new Response(body, head);
 }

@@ -23,9 +23,9 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body: Uint8Array | undefined;
-  /** Called when there is a connection to write to. */
+  /** Called when there is a connection to write to. After that, a lost answer leaves the effect unknown. */
   readonly onSent?: () => void;
-  /** Called before anything is sent for a step, with the canonical URL. Throwing ends the request. */
+  /** Called with the canonical URL of each step once it is allowed, before anything is sent. Throwing ends the request. */
   readonly onStep?: (step: { readonly url: string; readonly method: string; readonly redirects: number }) => void;
   readonly lender?: StepLender;
 }

@@ -6,7 +6,8 @@ import { GloveboxError, defined } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody } from "./http/decode-body.ts";
-import type { StepLender, OutgoingRequest } from "./exchange.ts";
+import { isRead } from "./exchange.ts";
+import type { OutgoingRequest } from "./exchange.ts";
 import { follow } from "./follow.ts";
 import type { Transport } from "./follow.ts";
 import { parseGuestHeaders } from "./http/headers.ts";
@@ -16,18 +17,11 @@ import type { RequestScope } from "./reach.ts";
 /** TRACE and CONNECT do not request a resource. */
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-export interface GuestRequest {
+/** `lender` is for a request that may contain tokens of secrets. */
+export interface GuestRequest extends Pick<OutgoingRequest, "method" | "body" | "onSent" | "onStep" | "lender"> {
   readonly url: string;
-  readonly method: string;
   readonly headers: readonly (readonly [string, string])[];
-  readonly body: Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** Called when the server may have received the request. After that, a lost answer leaves its effect unknown. */
-  readonly onSent?: () => void;
-  /** Called with each step, including the first, once the policies allow it. Throwing ends the request. */
-  readonly onStep?: OutgoingRequest["onStep"];
-  /** For a request that may contain tokens of secrets. */
-  readonly lender?: StepLender;
 }
 
 export interface GuestLimits {
@@ -55,9 +49,8 @@ export async function fetchForGuest(
   request: GuestRequest,
   limits: GuestLimits,
 ): Promise<GuestAnswer> {
-  const url = parseUrl(request.url);
-  const method = parseMethod(request);
-  const headers = parseGuestHeaders(request.headers);
+  const parsed = parseRequest(request);
+  const { url, method } = parsed;
   const late = new AbortController();
   const timer = setTimeout(
     () => late.abort(timeout(`${url.hostname} did not answer within ${limits.totalMs} ms`)),
@@ -65,15 +58,14 @@ export async function fetchForGuest(
   );
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    const { body, onSent, onStep, lender } = request;
+    const { onSent, onStep, lender } = request;
     const hooks = defined({ onSent, onStep, lender });
-    const arrived = await follow(transport, scope, { url, method, headers, body, ...hooks }, signal);
-    const { response } = arrived;
+    const { response, redirects, url: last } = await follow(transport, scope, { ...parsed, ...hooks }, signal);
     return {
-      url: arrived.url.href,
+      url: last.href,
       status: response.statusCode ?? 0,
       statusText: response.statusMessage ?? "",
-      redirected: arrived.redirects > 0,
+      redirected: redirects > 0,
       headers: toPairs(response),
       body: await readBody(response, method, limits),
     };
@@ -86,20 +78,19 @@ export async function fetchForGuest(
 
 /** Checks everything that needs no network, not even a lookup. */
 export function checkForGuest(scope: RequestScope, request: UnsentRequest): void {
-  const url = parseUrl(request.url);
-  parseMethod(request);
-  parseGuestHeaders(request.headers);
-  admit(scope, url);
+  admit(scope, parseRequest(request).url);
 }
 
 /** A request that is checked but not sent. */
 export type UnsentRequest = Pick<GuestRequest, "url" | "method" | "headers" | "body">;
 
-function parseMethod({ method, body }: Pick<GuestRequest, "method" | "body">): string {
-  const upper = method.toUpperCase();
-  if (!METHODS.includes(upper)) throw denied("The method is not allowed", `Use one of ${METHODS.join(", ")}`);
-  if (body && (upper === "GET" || upper === "HEAD")) throw denied(`A ${upper} request has no body`, "Use POST");
-  return upper;
+function parseRequest(request: UnsentRequest): OutgoingRequest {
+  const { body } = request;
+  const url = parseUrl(request.url);
+  const method = request.method.toUpperCase();
+  if (!METHODS.includes(method)) throw denied("The method is not allowed", `Use one of ${METHODS.join(", ")}`);
+  if (body && isRead(method)) throw denied(`A ${method} request has no body`, "Use POST");
+  return { url, method, headers: parseGuestHeaders(request.headers), body };
 }
 
 /** Leaving the loop ends the body, the decoder and the connection. */

@@ -6,8 +6,8 @@ import { denied, parseUrl } from "./check-url.ts";
 import { exchange, isRead } from "./exchange.ts";
 import type { OutgoingRequest } from "./exchange.ts";
 import { toNextHeaders } from "./http/headers.ts";
-import type { ConnectionPowers } from "./connect/open-connection.ts";
 import type { PinnedAgent } from "./connect/pinned-agent.ts";
+import type { Network } from "./network.ts";
 import { admit } from "./reach.ts";
 import type { RequestScope } from "./reach.ts";
 import { resolveHost } from "./connect/resolve-host.ts";
@@ -19,7 +19,7 @@ const ADJUST = "Use the address that it redirects to";
 /** Shared by all requests of one gateway. */
 export interface Transport {
   readonly agent: PinnedAgent;
-  readonly powers: ConnectionPowers;
+  readonly network: Network;
 }
 
 /** The last response of a chain of redirects; its body is still unread. */
@@ -31,13 +31,12 @@ export interface FinalResponse {
 
 /** Sends nothing before `scope` and every address of the host have been checked for the same step. */
 export async function follow(
-  transport: Transport,
+  { agent, network }: Transport,
   scope: RequestScope,
   start: OutgoingRequest,
   signal: AbortSignal,
 ): Promise<FinalResponse> {
   let outgoing = start;
-  const { network } = transport.powers;
   const lane = scope.kind === "origin" ? "upstream" : "program";
   for (let redirects = 0; ; redirects += 1) {
     await outgoing.lender?.check(outgoing);
@@ -46,7 +45,7 @@ export async function follow(
     const target = await resolveHost(outgoing.url, admission, { network, lane, signal });
     signal.throwIfAborted();
     const filled = await outgoing.lender?.fill(outgoing);
-    const response = await exchange(transport.agent, target, { ...outgoing, ...filled }, signal);
+    const response = await exchange(agent, target, { ...outgoing, ...filled }, signal);
     const { location } = response.headers;
     if (!REDIRECTS.includes(response.statusCode) || location === undefined) {
       return { response, url: outgoing.url, redirects };

@@ -27,15 +27,16 @@ export interface AddressRule {
 
 /** Throws `EGRESS_DENIED` with a remedy. Without a policy nothing is allowed. */
 export function admit(scope: RequestScope, url: URL): AddressRule {
-  const asked = scope.kind === "origin" ? admitOrigin(scope, url) : admitByPolicies(scope.policies, url);
-  if (!scope.ceiling) return asked;
-  const under = admitByPolicies([scope.ceiling], url);
-  return asked.mayBePrivate ? under : asked;
+  const { policies = [], ceiling } = scope;
+  const own = scope.kind === "origin" && policies.length === 0 ? admitOrigin(scope, url) : admitAll(policies, url);
+  if (!ceiling) return own;
+  const under = admitAll([ceiling], url);
+  return own.mayBePrivate ? under : own;
 }
 
 /**
  * The first request of an upstream must go to its own origin, whatever its policies say: its credentials are for that
- * origin.
+ * origin. Comparing whole origins also forbids a downgrade from https to http.
  */
 export function admitOwn(origin: string, url: URL): void {
   if (url.origin === origin) return;
@@ -45,29 +46,23 @@ export function admitOwn(origin: string, url: URL): void {
   );
 }
 
-/** Comparing whole origins also forbids a downgrade from https to http. */
-function admitOrigin(
-  { origin, mayBePrivate, policies = [] }: Extract<RequestScope, { kind: "origin" }>,
-  url: URL,
-): AddressRule {
-  if (policies.length > 0) return admitByPolicies(policies, url);
+function admitOrigin({ origin, mayBePrivate }: Extract<RequestScope, { kind: "origin" }>, url: URL): AddressRule {
   admitOwn(origin, url);
   return { mayBePrivate, remedy: "Write its address in the configuration, as url or baseUrl" };
 }
 
-function admitByPolicies(policies: readonly NetworkPolicy[], url: URL): AddressRule {
-  if (policies.length === 0) throw blocked();
+function admitAll(policies: readonly NetworkPolicy[], url: URL): AddressRule {
   const place = toPlace(url);
-  const verdicts = policies.map((policy) => admitByPolicy(policy, place, url.protocol));
-  const closed = policies[verdicts.indexOf(false)];
-  return { mayBePrivate: closed === undefined, remedy: toGrantRemedy(place, settingOf(closed)) };
+  if (policies.length === 0) throw blocked();
+  const closed = policies.filter((policy) => !admitByPolicy(policy, place, url.protocol))[0];
+  return { mayBePrivate: closed === undefined, remedy: toGrantRemedy(place, closed) };
 }
 
 /** Returns whether the policy also grants a private address. */
 function admitByPolicy(policy: NetworkPolicy, place: HostPort, scheme: string): boolean {
   if (policy.mode === "blocked") throw blocked(policy.setting);
   if (policy.grants.some(({ host, port }) => host === place.host && port === place.port)) return true;
-  if (isLocalName(place.host)) throw privateHost(place, toGrantRemedy(place, settingOf(policy)));
+  if (isLocalName(place.host)) throw privateHost(place, toGrantRemedy(place, policy));
   const isOpen = policy.mode === "unrestricted";
   if (isOpen ? hasUsualPort(place, scheme) : policy.hosts.some((host) => matchesHost(host, place, scheme))) {
     return false;
@@ -85,9 +80,9 @@ function settingOf(policy: NetworkPolicy | undefined): string {
 }
 
 /** The error for a program without network access, and for a policy that blocks all requests. */
-export function blocked(setting?: string): Error {
+function blocked(setting?: string): Error {
   if (setting !== undefined) {
-    return denied(`The network policy blocks this request`, `Ask the operator to allow the host in ${setting}`);
+    return denied("The network policy blocks this request", `Ask the operator to allow the host in ${setting}`);
   }
   return denied(
     "The sandbox has no network",
@@ -100,9 +95,9 @@ export function privateHost({ host }: HostPort, remedy: string): Error {
   return denied(`${host} is not on the public network`, remedy);
 }
 
-function toGrantRemedy(place: HostPort, setting: string): string {
-  const grant = showPlace(place, "");
-  return `Only an operator can allow it: by a grant of "${grant}" in ${setting}, or as a separate upstream`;
+function toGrantRemedy(place: HostPort, policy: NetworkPolicy | undefined): string {
+  const grant = `"${showPlace(place, "")}" in ${settingOf(policy)}`;
+  return `Only an operator can allow it: by a grant of ${grant}, or as a separate upstream`;
 }
 
 function showPlace({ host, port }: HostPort, scheme: string): string {
