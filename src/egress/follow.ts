@@ -22,20 +22,16 @@ export interface Transport {
   readonly network: Network;
 }
 
-/** The last response of a chain of redirects; its body is still unread. */
-export interface FinalResponse {
-  readonly response: IncomingMessage;
-  readonly url: URL;
-  readonly redirects: number;
-}
-
-/** Sends nothing before `scope` and every address of the host have been checked for the same step. */
+/**
+ * Sends nothing before `scope` and every address of the host have been checked for the same step. Returns the last
+ * response with its body unread.
+ */
 export async function follow(
   { agent, network }: Transport,
   scope: RequestScope,
   start: OutgoingRequest,
   signal: AbortSignal,
-): Promise<FinalResponse> {
+): Promise<{ readonly response: IncomingMessage; readonly url: URL; readonly redirects: number }> {
   let outgoing = start;
   const lane = scope.kind === "origin" ? "upstream" : "program";
   for (let redirects = 0; ; redirects += 1) {

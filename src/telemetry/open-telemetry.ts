@@ -19,11 +19,7 @@ type Templates = Readonly<Record<string, SecretTemplate>>;
 
 export interface TelemetrySettings {
   readonly metrics: { readonly enabled: boolean };
-  readonly traces: {
-    readonly enabled: boolean;
-    readonly endpoint: string | undefined;
-    readonly headers: Templates;
-  };
+  readonly traces: { readonly enabled: boolean; readonly endpoint: string | undefined; readonly headers: Templates };
   readonly anomalies: {
     readonly enabled: boolean;
     readonly webhook?: { readonly url: string; readonly secret: SecretTemplate };
@@ -79,8 +75,7 @@ export async function openTelemetry(feed: Feed | undefined, options: TelemetryOp
       if (!feed || !metrics.enabled) return undefined;
       const { createMetrics } = await import("./metrics/create-metrics.ts");
       const others = (): Readonly<Record<string, number>> => Object.assign({}, ...counters.map((count) => count()));
-      const created = createMetrics({ ...sources, feed, others });
-      return () => created.render();
+      return createMetrics({ ...sources, feed, others }).render;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -4,10 +4,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { ChildKeeper, ConnectorId, UpstreamNetwork } from "../../domain/index.ts";
+import type { ApiSettings, ChildKeeper, ConnectorId } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import { PLAIN_NETWORK, listPolicies } from "../network-policies.ts";
+import { listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import type { ResolvedFields } from "../settings.ts";
 import { compileApi, findUnfit, matchesOperation } from "./compile-api.ts";
@@ -25,20 +25,11 @@ const MAX_PATTERNS = 10;
 const MAX_PATTERN_CHARACTERS = 500;
 
 /** How to reach one API. Secrets come in late, through functions, so that settings can be shown and logged. */
-export interface OpenapiSettings {
-  readonly document: { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
-  readonly baseUrl: string | undefined;
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
+export interface OpenapiSettings extends Omit<ApiSettings, "headers" | "auth"> {
   readonly resolveHeaders: () => Promise<ResolvedFields>;
   /** Names of headers that hold a secret, which answers and errors must not show. */
   readonly secretHeaders: readonly string[];
-  /** Credentials by the names of the document's security schemes. */
   readonly resolveAuth: () => Promise<ResolvedFields>;
-  /** Where calls, the request for the document and their redirects may go. Default: their own origins. */
-  readonly network?: UpstreamNetwork;
-  /** Time limit for loading the document. */
-  readonly startMs: number;
   /** Limit for one response; a larger one fails its call. */
   readonly messageBytes?: number;
 }
@@ -75,7 +66,7 @@ export const MAX_OWN_YAML = 8 * 1024;
 /** The document is fetched without credentials. */
 export async function loadApi(options: LoadOptions, signal: AbortSignal): Promise<Api> {
   const { id, settings, egress } = options;
-  const { baseUrl, include, exclude, document, secretHeaders, network = PLAIN_NETWORK } = settings;
+  const { baseUrl, include, exclude, document, secretHeaders, network } = settings;
   const [headers, auth] = await Promise.all([settings.resolveHeaders(), settings.resolveAuth()]);
   const documentUrl = document.kind === "url" ? document.url : undefined;
   // Names only: the values stay in this process.
@@ -117,7 +108,7 @@ async function compileHere(text: string, request: CompileRequest, signal: AbortS
 }
 
 async function readDocument({ settings, egress, readFile }: LoadOptions, signal: AbortSignal): Promise<string> {
-  const { document, network = PLAIN_NETWORK } = settings;
+  const { document, network } = settings;
   if (document.kind === "file") return readFile(document.path, MAX_DOCUMENT_BYTES);
   const url = new URL(document.url);
   const policies = listPolicies(network);

@@ -19,7 +19,7 @@ export interface MetricsSources {
 
 export interface Metrics {
   /** Returns the metrics in the text format of Prometheus. */
-  render(): string;
+  readonly render: () => string;
 }
 
 const MAX_SERIES = 1_000;

@@ -31,7 +31,6 @@ const NO_BODY =
 export function parseOperation(raw: JsonObject, context: OperationContext): Operation {
   const { isSwagger, references, method, path, name, root } = context;
   const rawParameters = collectParameters(raw, context);
-  const parameters = rawParameters.map((one) => parseParameter(one, isSwagger)).filter((one) => one !== undefined);
   const body = isSwagger
     ? parseSwaggerBody(rawParameters, raw["consumes"] ?? root["consumes"], references)
     : parseBody(references.resolve(raw["requestBody"]), references);
@@ -41,7 +40,7 @@ export function parseOperation(raw: JsonObject, context: OperationContext): Oper
     method: method.toUpperCase(),
     path,
     description: [toDescription(raw), body && isBodiless && NO_BODY].filter(Boolean).join("\n\n"),
-    parameters: nameArguments(completePath(parameters, path)),
+    parameters: nameArguments(completePath(parseParameters(rawParameters, isSwagger), path)),
     body: isBodiless ? null : body,
     responses: parseResponses(raw, context),
     security: parseSecurity(raw["security"]) ?? parseSecurity(root["security"]),
@@ -53,20 +52,13 @@ function completePath(parameters: readonly NamelessParameter[], path: string): r
   const names = new Set(Array.from(path.matchAll(/\{([^}]+)\}/g), ([, name = ""]) => name));
   const known = parameters.filter(({ place, name }) => place !== "path" || names.has(name));
   const described = new Set(known.filter(({ place }) => place === "path").map(({ name }) => name));
-  return [...known, ...[...names.difference(described)].map((name) => ({ ...UNDESCRIBED, name }))];
+  const missing = [...names.difference(described)].map((name) => ({ name, in: "path", schema: { type: "string" } }));
+  return [...known, ...parseParameters(missing, false)];
 }
 
-const UNDESCRIBED: NamelessParameter = {
-  name: "",
-  place: "path",
-  isRequired: true,
-  format: "style",
-  description: "",
-  schema: { type: "string" },
-  style: "simple",
-  explode: false,
-  allowReserved: false,
-};
+function parseParameters(raw: readonly JsonObject[], isSwagger: boolean): readonly NamelessParameter[] {
+  return raw.map((one) => parseParameter(one, isSwagger)).filter((one) => one !== undefined);
+}
 
 /** The summary, then the description; a deprecated operation starts with a note. */
 function toDescription({ summary, description, deprecated }: JsonObject): string {

@@ -21,10 +21,7 @@ export interface ResponseContext {
   readonly clean: TextCleaner;
 }
 
-/**
- * JSON becomes its value, text a string, an empty body `null`, anything else an attachment. A status from 300 up
- * throws.
- */
+/** JSON becomes its value, text a string, an empty body `null`, anything else an attachment. Throws from status 300 up. */
 export async function readResponse(response: Response, context: ResponseContext): Promise<RemoteResult> {
   if (!response.ok) throw await toStatusError(response, context);
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -59,14 +56,9 @@ function parseBody(text: string, { id, operation, credentials }: ResponseContext
 /** A program gets the kind and size of binary data, not the data. */
 function toAttachment(bytes: Uint8Array, rawType: string): RemoteResult {
   const mimeType = /^[\w.+-]+\/[\w.+-]+/.exec(rawType)?.[0].toLowerCase() ?? "application/octet-stream";
-  const kind = toKind(mimeType);
+  const kind = (["image", "audio"] as const).find((one) => mimeType.startsWith(`${one}/`)) ?? "blob";
   const attachment: Attachment = { path: [], kind, mimeType, base64: Buffer.from(bytes).toString("base64") };
   return { value: { type: kind, mimeType, bytes: bytes.length }, attachments: [attachment] };
-}
-
-function toKind(mimeType: string): Attachment["kind"] {
-  if (mimeType.startsWith("image/")) return "image";
-  return mimeType.startsWith("audio/") ? "audio" : "blob";
 }
 
 async function toStatusError(response: Response, context: ResponseContext): Promise<GloveboxError> {
@@ -76,18 +68,16 @@ async function toStatusError(response: Response, context: ResponseContext): Prom
   const retryAfter = /^[\w ,:]{1,40}$/.exec(headers.get("retry-after") ?? "")?.[0];
   const wait = retryAfter === undefined ? "" : ` (retry after ${retryAfter}${/^\d+$/.test(retryAfter) ? " s" : ""})`;
   const message = `${id}: ${toPlace(operation)} answered with status ${status}${wait}${body && `: ${body}`}`;
-  if (status === 401 || status === 403) {
-    const hint = "Set or renew the credential of this API, in auth or headers of its entry";
-    return new GloveboxError("UPSTREAM_AUTH_REQUIRED", message, { hint });
-  }
-  return new GloveboxError("UPSTREAM_FAILED", message, { hint: toHint(status) });
+  const code = status === 401 || status === 403 ? "UPSTREAM_AUTH_REQUIRED" : "UPSTREAM_FAILED";
+  return new GloveboxError(code, message, { hint: toHint(status) });
 }
 
 function toHint(status: number): string {
+  if (status === 401 || status === 403)
+    return "Set or renew the credential of this API, in auth or headers of its entry";
   if (status === 429 || status === 503) return "Wait before the next call, and make fewer of them";
-  return status >= 500
-    ? "The API itself failed; try again later"
-    : "Check the arguments against the tool's description";
+  if (status >= 500) return "The API itself failed; try again later";
+  return "Check the arguments against the tool's description";
 }
 
 function toPlace({ method, path }: Operation): string {

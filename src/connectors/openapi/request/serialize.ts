@@ -27,19 +27,20 @@ function encodeReserved(text: string): string {
 }
 
 /** For a query or a form. `null` is not sent. */
-export function toPairs(name: string, value: Json, how: Serialization): readonly Pair[] {
-  const encode = how.allowReserved ? encodeReserved : encodePercent;
+export function toPairs(name: string, value: Json, { style, explode, allowReserved }: Serialization): readonly Pair[] {
+  const encode = allowReserved ? encodeReserved : encodePercent;
+  const delimiter = DELIMITERS[style] ?? ",";
   const key = encodePercent(name);
   if (value === null) return [];
-  if (how.style === "deepObject" && typeof value === "object") return toDeepPairs(key, value, encode);
+  if (style === "deepObject" && typeof value === "object") return toDeepPairs(key, value, encode);
   if (Array.isArray(value)) {
     const items = toTexts(value, encode);
-    if (how.explode) return items.map((item): Pair => [key, item]);
-    return items.length === 0 ? [] : [[key, items.join(DELIMITERS[how.style] ?? ",")]];
+    if (explode) return items.map((item): Pair => [key, item]);
+    return items.length === 0 ? [] : [[key, items.join(delimiter)]];
   }
   if (!isJsonObject(value)) return [[key, encode(toPlainText(value))]];
   const entries = toEntries(value, encode);
-  return how.explode ? entries : [[key, entries.flat().join(DELIMITERS[how.style] ?? ",")]];
+  return explode ? entries : [[key, entries.flat().join(delimiter)]];
 }
 
 /** `filter[color][0]=red`. The depth of arguments is limited where they enter. */
