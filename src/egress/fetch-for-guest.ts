@@ -6,10 +6,8 @@ import { GloveboxError, defined } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody } from "./http/decode-body.ts";
-import { isRead } from "./exchange.ts";
-import type { OutgoingRequest } from "./exchange.ts";
-import { follow } from "./follow.ts";
-import type { Transport } from "./follow.ts";
+import { follow, isRead } from "./follow.ts";
+import type { OutgoingRequest, Transport } from "./follow.ts";
 import { parseGuestHeaders } from "./http/headers.ts";
 import { admit } from "./reach.ts";
 import type { RequestScope } from "./reach.ts";

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { after, before, beforeEach, test } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
-import type { StepLender } from "./exchange.ts";
+import type { StepLender } from "./follow.ts";
 import { openEgress } from "./index.ts";
 import type { Egress } from "./index.ts";
 import { OTHER_PUBLIC, PUBLIC, allow, createStubNetwork, openStubServers } from "./fixtures/stub-network.ts";

@@ -34,12 +34,11 @@ const MAX_LOOKUPS = { program: 2, upstream: 1 } as const;
 
 /** The system's resolver, so that the hosts file and names of the local network work as elsewhere. */
 export function createNetwork(): Network {
-  const program = takeTurns(MAX_LOOKUPS.program, resolveName);
-  const upstream = takeTurns(MAX_LOOKUPS.upstream, resolveName);
-  return {
-    resolve: (name, { lane, signal }) => (lane === "program" ? program(name, signal) : upstream(name, signal)),
-    connect: openSocket,
+  const lanes = {
+    program: takeTurns(MAX_LOOKUPS.program, resolveName),
+    upstream: takeTurns(MAX_LOOKUPS.upstream, resolveName),
   };
+  return { resolve: (name, { lane, signal }) => lanes[lane](name, signal), connect: openSocket };
 }
 
 interface SharedLookup<Answer> {

@@ -12,7 +12,6 @@ export interface CalledTool {
   readonly isFlow: boolean;
 }
 
-/** One call that has ended. */
 export interface CallTelemetry {
   readonly kind: "call";
   readonly principal: string;
@@ -38,7 +37,6 @@ export interface ExecutionTelemetry {
   readonly stats: ExecutionResult["stats"];
 }
 
-/** One commit of the ledger. */
 export interface CommitTelemetry {
   readonly kind: "commit";
   readonly records: number;

@@ -13,7 +13,7 @@ import type { CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteToo
 import { PLAIN_NETWORK, matchesName, listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import { closedError, toAbortError } from "../upstream-error.ts";
-import { toJson } from "./to-json.ts";
+import { toJson } from "./define-adapter.ts";
 
 const MAX_ERROR_BYTES = 2048;
 
@@ -44,7 +44,7 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
     const tool = tools.get(remoteName);
     if (!tool) throw failed(`${id}: the adapter has no such tool`);
     const secrets = createLoan(options);
-    const context = createContext(options, { remoteName, ends: [signal, closing.signal], secret: secrets.secret });
+    const context = createContext(options, remoteName, { ends: [signal, closing.signal], secret: secrets.secret });
     onSent?.();
     try {
       const running = Promise.resolve().then(() => tool.run(args, context));
@@ -82,15 +82,12 @@ const ANNOTATIONS: Readonly<Record<Effect, RemoteAnnotations>> = {
   unknown: {},
 };
 
-interface ContextParts {
-  readonly remoteName: string;
-  /** Each of these signals ends the call. */
-  readonly ends: AbortSignal[];
-  readonly secret: AdapterContext["secret"];
-}
-
-/** Creates the signal and `fetch` on first use, because most tools use neither. */
-function createContext(options: AdapterConnectorOptions, { remoteName, ends, secret }: ContextParts): AdapterContext {
+/** Each of `ends` ends the call. Creates the signal and `fetch` on first use, because most tools use neither. */
+function createContext(
+  options: AdapterConnectorOptions,
+  remoteName: string,
+  { ends, secret }: Pick<AdapterContext, "secret"> & { readonly ends: AbortSignal[] },
+): AdapterContext {
   let signal: AbortSignal | undefined;
   let fetch: FetchLike | undefined;
   return {

@@ -4,7 +4,6 @@ import { z } from "zod";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
-import { toJson } from "./to-json.ts";
 
 /** A schema of zod 4 or a JSON Schema. */
 export type AdapterSchema = z.ZodType | JsonSchema;
@@ -116,4 +115,37 @@ interface Issue {
 function explain([issue]: readonly Issue[]): string {
   const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".");
   return `${path && `${path}: `}${issue?.message ?? "invalid"}`;
+}
+
+/**
+ * Checks that a result is JSON, because only JSON enters the sandbox, and returns a copy. `undefined` becomes `null`, undefined properties are dropped, and `toJSON` is applied (dates).
+ * `source` is named in the error. Throws `UPSTREAM_RESULT_INVALID` for circular values, BigInt, functions, symbols, NaN
+ * and infinities.
+ */
+export function toJson(value: unknown, source: string): Json {
+  if (value === undefined) return null;
+  try {
+    const copy: Json = JSON.parse(JSON.stringify(value, refuseForeign));
+    return copy;
+  } catch (cause) {
+    const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be serialized";
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is not JSON: ${why}`, {
+      hint: "Fix the adapter: it may return strings, numbers, booleans, null, arrays and plain objects",
+      cause,
+    });
+  }
+}
+
+class NotJson extends Error {}
+
+function refuseForeign(key: string, value: unknown): unknown {
+  const kind = typeof value;
+  if (kind === "bigint" || kind === "function" || kind === "symbol") throw new NotJson(`${place(key)} is a ${kind}`);
+  if (kind === "number" && !Number.isFinite(value)) throw new NotJson(`${place(key)} is ${String(value)}`);
+  if (value instanceof Map || value instanceof Set) throw new NotJson(`${place(key)} is a Map or a Set`);
+  return value;
+}
+
+function place(key: string): string {
+  return key === "" ? "the value" : JSON.stringify(key.slice(0, 60));
 }

@@ -17,7 +17,6 @@ import {
   toConnectionFailure,
   toFact,
 } from "../upstream-error.ts";
-import type { UpstreamFailure } from "../upstream-error.ts";
 import { loadApi } from "./load-api.ts";
 import type { Api, LoadOptions } from "./load-api.ts";
 import { buildRequest } from "./request/build-request.ts";
@@ -99,8 +98,8 @@ export function createOpenapiConnector(options: OpenapiConnectorOptions): Connec
   };
 }
 
-const UNKNOWN_OPERATION: UpstreamFailure = {
+const UNKNOWN_OPERATION = {
   code: "UPSTREAM_FAILED",
   cause: "the document has no such operation",
   hint: "Check the tool's name against its description",
-};
+} as const;

@@ -35,7 +35,6 @@ export interface Webhook extends AsyncDisposable {
 }
 
 const CURSOR = "anomalies.sent";
-const FIRST_PAUSE_MS = SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const SEND_MS = 10_000;
 /** How long closing waits for a response. */
@@ -48,9 +47,8 @@ const POLL_MS = MINUTE_MS;
 
 /** Starts with what an earlier process could not send. */
 export function createWebhook(options: WebhookOptions): Webhook {
-  const { warn, firstPauseMs = FIRST_PAUSE_MS } = options;
+  const { warn, firstPauseMs = SECOND_MS } = options;
   const closing = new AbortController();
-  const counts = { delivered: 0, failures: 0 };
   let failuresInRow = 0;
   let isAwake = false;
   let timer: NodeJS.Timeout | undefined;
@@ -60,13 +58,13 @@ export function createWebhook(options: WebhookOptions): Webhook {
     try {
       while (isAwake && !closing.signal.aborted) {
         isAwake = false;
-        await deliverAll(options, closing.signal, () => void (counts.delivered += 1));
+        await deliverAll(options, closing.signal, () => void (webhook.delivered += 1));
         failuresInRow = 0;
       }
     } catch (thrown) {
       if (closing.signal.aborted) return;
       if (failuresInRow === 0) warn(thrown);
-      counts.failures += 1;
+      webhook.failures += 1;
       failuresInRow += 1;
       const pauseMs = backoffMs(failuresInRow, { firstMs: firstPauseMs, longestMs: LONGEST_PAUSE_MS });
       timer = setTimeout(() => {
@@ -82,16 +80,10 @@ export function createWebhook(options: WebhookOptions): Webhook {
     if (timer === undefined && !closing.signal.aborted) running ??= run();
   };
   const polling = pollEvery(POLL_MS, async () => wake());
-  wake();
-
-  return {
+  const webhook = {
     wake,
-    get delivered() {
-      return counts.delivered;
-    },
-    get failures() {
-      return counts.failures;
-    },
+    delivered: 0,
+    failures: 0,
     async [Symbol.asyncDispose]() {
       await polling[Symbol.asyncDispose]();
       clearTimeout(timer);
@@ -101,6 +93,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
       closing.abort();
     },
   };
+  wake();
+  return webhook;
 }
 
 /** Reads every record once, by number: searching takes longer the longer the ledger is. */

@@ -45,7 +45,6 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
   const detector = createDetector(stored === undefined ? await readPast(store) : parseProfilesText(stored));
   const takeTurn = createRateLimit(now);
   const writes = new Set<Promise<unknown>>();
-  let seen = 0;
   let saved = "";
   const follow = (work: Promise<unknown>): void => {
     const done = work.catch(report).finally(() => writes.delete(done));
@@ -60,7 +59,7 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
   const record = async ({ principal: subject, ...anomaly }: Anomaly): Promise<void> => {
     const suppressed = takeTurn();
     if (suppressed === undefined) return;
-    seen += 1;
+    anomalies.seen += 1;
     const windowMs = anomaly.kind === "burst" ? WINDOW_MS : undefined;
     const detail = defined({ ...anomaly, windowMs, suppressed: suppressed || undefined });
     await ledger.write({ actor: "gateway", action: ANOMALY_SEEN, subject, detail });
@@ -72,10 +71,8 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
     for (const anomaly of found) follow(record(anomaly));
     if (found.length > 0) save();
   });
-  return {
-    get seen() {
-      return seen;
-    },
+  const anomalies = {
+    seen: 0,
     async [Symbol.asyncDispose]() {
       feed.drain();
       forget();
@@ -84,6 +81,7 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
       await Promise.all(writes);
     },
   };
+  return anomalies;
 }
 
 /** Returns the number suppressed since the last record, or `undefined` if this one is suppressed. */

@@ -31,7 +31,6 @@ export interface SpanExporter extends AsyncDisposable {
 
 export const MAX_QUEUED = 2_048;
 const BATCH = 512;
-const DELAY_MS = SECOND_MS;
 /** The delay grows up to this factor, so that a collector that is down is tried about once a minute. */
 const MAX_DELAY_FACTOR = 64;
 const ATTEMPTS = 3;
@@ -41,10 +40,10 @@ const CLOSE_MS = 2_000;
 
 /** Disposing it tries once, for a short time, to send the rest. */
 export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
-  const { warn, delayMs = DELAY_MS } = options;
+  const { warn, delayMs = SECOND_MS } = options;
   const post = createPost(options);
   const closing = new AbortController();
-  const counts = { exported: 0, dropped: 0, failures: 0 };
+  const inRow = { failures: 0 };
   let queue: JsonObject[] = [];
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -52,12 +51,12 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   const attempt = async (batch: readonly JsonObject[]): Promise<void> => {
     try {
       await post(batch, closing.signal);
-      counts.exported += batch.length;
-      counts.failures = 0;
+      exporter.exported += batch.length;
+      inRow.failures = 0;
     } catch (thrown) {
-      if (counts.failures === 0) warn(thrown);
-      counts.failures += 1;
-      if (counts.failures % ATTEMPTS === 0 || closing.signal.aborted) counts.dropped += batch.length;
+      if (inRow.failures === 0) warn(thrown);
+      inRow.failures += 1;
+      if (inRow.failures % ATTEMPTS === 0 || closing.signal.aborted) exporter.dropped += batch.length;
       else queue = [...batch, ...queue];
     }
   };
@@ -72,32 +71,29 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   const schedule = (): void => {
     if (queue.length === 0 || running || closing.signal.aborted) return;
     const range = { firstMs: delayMs, longestMs: delayMs * MAX_DELAY_FACTOR };
-    timer ??= setTimeout(flush, backoffMs(counts.failures + 1, range)).unref();
+    timer ??= setTimeout(flush, backoffMs(inRow.failures + 1, range)).unref();
   };
 
-  return {
-    add(span) {
+  const exporter = {
+    exported: 0,
+    dropped: 0,
+    add(span: JsonObject) {
       if (queue.length < MAX_QUEUED) queue.push(span);
-      else counts.dropped += 1;
+      else exporter.dropped += 1;
       schedule();
-    },
-    get exported() {
-      return counts.exported;
-    },
-    get dropped() {
-      return counts.dropped;
     },
     async [Symbol.asyncDispose]() {
       clearTimeout(timer);
       const giveUp = setTimeout(() => closing.abort(), CLOSE_MS);
       await running;
       clearTimeout(timer);
-      while (queue.length > 0 && counts.failures === 0) await attempt(queue.splice(0, BATCH));
+      while (queue.length > 0 && inRow.failures === 0) await attempt(queue.splice(0, BATCH));
       clearTimeout(giveUp);
       closing.abort();
-      counts.dropped += queue.splice(0).length;
+      exporter.dropped += queue.splice(0).length;
     },
   };
+  return exporter;
 }
 
 /** Rejects unless the collector accepted the batch. */

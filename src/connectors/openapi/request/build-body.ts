@@ -10,26 +10,20 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 /** The default for a property: arrays repeat the name, objects are JSON. */
 const USUAL: Serialization = { style: "form", explode: true, allowReserved: false };
 
-export interface BuiltBody {
-  readonly body: string | Uint8Array<ArrayBuffer> | FormData;
-  /** `undefined` for a multipart body, whose type has a boundary that is chosen when it is sent. */
-  readonly contentType: string | undefined;
-}
-
 /** Throws `TOOL_ARGUMENTS_INVALID` when the value cannot be sent as this kind of body. */
-export function buildBody(body: Body, value: Json): BuiltBody {
-  const { kind, mediaType } = body;
+export function buildBody(body: Body, value: Json): string | Uint8Array<ArrayBuffer> | FormData {
+  const { kind } = body;
   switch (kind) {
     case "json":
-      return { body: JSON.stringify(value), contentType: mediaType };
+      return JSON.stringify(value);
     case "form":
-      return { body: toForm(body, value), contentType: mediaType };
+      return toForm(body, value);
     case "multipart":
-      return { body: toMultipart(body, value), contentType: undefined };
+      return toMultipart(body, value);
     case "text":
-      return { body: toPlainText(value), contentType: mediaType };
+      return toPlainText(value);
     case "binary":
-      return { body: toBytes(value), contentType: mediaType };
+      return toBytes(value);
     default:
       return kind satisfies never;
   }

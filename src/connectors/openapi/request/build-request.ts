@@ -52,13 +52,16 @@ export function buildRequest(
   const url = new URL(base.origin + toPath(operation.path, base.pathname, placed));
   url.search = listPairs("query").join("&");
   const rawBody = values.get(BODY_ARGUMENT);
-  const built = operation.body && rawBody !== undefined ? buildBody(operation.body, rawBody) : undefined;
-  const headers = buildHeaders(placed, built?.contentType);
+  const described = rawBody === undefined ? null : operation.body;
+  const body = described && rawBody !== undefined ? buildBody(described, rawBody) : undefined;
+  const headers = buildHeaders(placed);
+  // The type of a multipart body has a boundary, which is chosen when it is sent.
+  if (described && described.kind !== "multipart") headers.set("content-type", described.mediaType);
   const cookies = listPairs("cookie");
   if (cookies.length > 0) headers.set("cookie", cookies.join("; "));
   for (const { place, name, value } of secrets) if (place === "header") headers.set(name, value);
   for (const [name, value] of Object.entries(credentials.headers)) headers.set(name, value);
-  return { url, init: { method: operation.method, headers, ...defined({ body: built?.body }) } };
+  return { url, init: { method: operation.method, headers, ...defined({ body }) } };
 }
 
 /** A parameter with a media type is sent as one string; `text/plain` is not quoted. */
@@ -84,7 +87,7 @@ function toPath(template: string, basePath: string, placed: readonly PlacedValue
   return basePath.replace(/\/$/, "") + path;
 }
 
-function buildHeaders(placed: readonly PlacedValue[], contentType: string | undefined): Headers {
+function buildHeaders(placed: readonly PlacedValue[]): Headers {
   const headers = new Headers({ accept: ACCEPT, "user-agent": "glovebox" });
   for (const { parameter, value } of placed) {
     if (parameter.place !== "header" || value === null) continue;
@@ -95,6 +98,5 @@ function buildHeaders(placed: readonly PlacedValue[], contentType: string | unde
     }
     headers.set(parameter.name, text);
   }
-  if (contentType !== undefined) headers.set("content-type", contentType);
   return headers;
 }

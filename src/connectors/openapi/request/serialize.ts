@@ -71,13 +71,10 @@ export function toHeaderText(value: Json, { explode }: Serialization): string {
   return toListText(value, { explode, delimiter: ",", encode: (text) => text });
 }
 
-interface ListOptions {
-  readonly explode: boolean;
-  readonly delimiter: string;
-  readonly encode?: Encode;
-}
-
-function toListText(value: Json, { explode, delimiter, encode = encodePercent }: ListOptions): string {
+function toListText(
+  value: Json,
+  { explode, delimiter, encode = encodePercent }: { explode: boolean; delimiter: string; encode?: Encode },
+): string {
   if (Array.isArray(value)) return toTexts(value, encode).join(delimiter);
   if (!isJsonObject(value)) return encode(value === null ? "" : toPlainText(value));
   const entries = toEntries(value, encode);
