@@ -37,10 +37,8 @@ export interface ExecutionTelemetry {
   readonly stats: ExecutionResult["stats"];
 }
 
-export interface CommitTelemetry {
-  readonly kind: "commit";
-  readonly records: number;
-  readonly ms: number;
-}
-
-export type TelemetryEvent = CallTelemetry | ExecutionTelemetry | CommitTelemetry;
+export type TelemetryEvent =
+  | CallTelemetry
+  | ExecutionTelemetry
+  /** One commit of the ledger. */
+  | { readonly kind: "commit"; readonly records: number; readonly ms: number };

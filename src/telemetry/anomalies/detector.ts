@@ -40,7 +40,7 @@ export function createDetector(start: Iterable<readonly [string, Profile]> = [])
       const { principal, endedAt } = event;
       const profile = profiles.getOr(principal, createProfile);
       enterMinute(profile, Math.floor(endedAt / WINDOW_MS));
-      const bursts = addCounts(profile, toCounts(event)).filter((measure) => mayReport(profile, measure, endedAt));
+      const bursts = addCounts(profile, event).filter((measure) => mayReport(profile, measure, endedAt));
       const found = bursts.map((measure) => describeBurst(principal, profile, measure));
       const tool = event.kind === "call" ? destructiveToolOf(event) : undefined;
       if (tool === undefined || !isNew(profile, tool)) return found;
@@ -57,14 +57,11 @@ function enterMinute(profile: Profile, minute: number): void {
   profile.counts = NO_COUNTS;
 }
 
-function toCounts(event: Exclude<TelemetryEvent, { kind: "commit" }>): Counts {
+/** Counts the event and returns the measures above their limits. */
+function addCounts(profile: Profile, event: Exclude<TelemetryEvent, { kind: "commit" }>): readonly MeasureName[] {
   const isFailure = event.kind === "call" ? event.outcome !== "ok" : event.state === "failed";
   const outputBytes = event.kind === "call" ? 0 : event.stats.outputBytes;
-  return { requests: 1, failures: isFailure ? 1 : 0, outputBytes };
-}
-
-/** Returns the measures above their limits. */
-function addCounts(profile: Profile, more: Counts): readonly MeasureName[] {
+  const more: Counts = { requests: 1, failures: isFailure ? 1 : 0, outputBytes };
   const { counts } = profile;
   profile.counts = forEachMeasure((measure) => counts[measure] + more[measure]);
   return MEASURES.filter((measure) => profile.counts[measure] > limitOf(profile.baseline, measure));
