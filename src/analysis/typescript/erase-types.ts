@@ -7,9 +7,8 @@ import { createRequire } from "node:module";
 import type { transformSync } from "amaro";
 
 /** `broken` means that the stripper itself failed. */
-export type Erasure =
-  | { readonly kind: "erased"; readonly text: string }
-  | { readonly kind: "refused"; readonly message: string; readonly offset: number; readonly end: number }
+export type StripFailure =
+  | { readonly kind: "refused"; readonly message: string; readonly offset: number }
   | { readonly kind: "broken" };
 
 /**
@@ -24,88 +23,53 @@ const require = createRequire(import.meta.url);
 const BEFORE = "(async()=>{\n";
 const AFTER = "\n})";
 const MODULE_WORD = /^[ \t]*(?:import|export)\b/mu;
+const RETURN = /\breturn\b(?=([ \t]*[^\s;}])?)/gu;
+const REPLACED = /\$eturn|throw ?/gu;
 
 /** Never throws. The result has the same length as `text` and is aligned with it. */
-export function eraseTypes(text: string, timebox: Timebox): Erasure {
-  const asBody = (): Erasure => erase(BEFORE + text + AFTER, BEFORE.length, timebox);
-  const asModule = (): Erasure => erase(text, 0, timebox);
-  if (!MODULE_WORD.test(text)) return asBody();
-  const erased = asModule();
-  if (erased.kind !== "refused" || !erased.message.startsWith("Return statement")) return erased;
-  const body = asBody();
-  return body.kind === "refused" && body.message.includes(MODULE_REFUSAL) ? eraseWithoutReturns(text, timebox) : body;
+export function eraseTypes(
+  text: string,
+  timebox: Timebox,
+): { readonly kind: "erased"; readonly text: string } | StripFailure {
+  const ran = runAmaro(text, "strip-only", timebox);
+  if (ran.kind !== "ran") return ran;
+  const code = ran.before === "" ? ran.code : ran.code.slice(ran.before.length, -AFTER.length);
+  if (code.length !== text.length) return { kind: "broken" };
+  return { kind: "erased", text: restoreEnds(text, restoreReturns(code, text, 0)) };
 }
 
-const MODULE_REFUSAL = "'import', and 'export'";
+/** Puts `return` back where it was replaced; `code` is aligned with the source from `start` on. */
+export function restoreReturns(code: string, source: string, start: number): string {
+  return code.replace(REPLACED, (word, at: number) => (source.startsWith("return", start + at) ? "return" : word));
+}
+
+/** The output with its source map, if the mode has one. `before` was put before the source, and the map counts it. */
+export type AmaroResult =
+  | { readonly kind: "ran"; readonly code: string; readonly map: string; readonly before: string }
+  | StripFailure;
 
 /**
- * Source with imports and `return` is neither a module nor a function body. With another word of the same length for
- * each `return` it is a module; a rule reports the imports later.
+ * Never throws. amaro allows `return` in functions only and imports in modules only. Source with imports or exports is
+ * read as a module, with another word of the same length for each `return`; a rule reports the imports later.
  */
-function eraseWithoutReturns(text: string, timebox: Timebox): Erasure {
-  const replaced = text.replace(RETURN, (_word, operand?: string) => (operand === undefined ? "$eturn" : "throw "));
-  const erased = erase(replaced, 0, timebox);
-  if (erased.kind !== "erased") return erased;
-  let [restored, from] = ["", 0];
-  for (const { index: at, 0: word } of text.matchAll(RETURN)) {
-    const end = at + word.length;
-    // A `return` inside a type was erased.
-    if (!erased.text.startsWith(replaced.slice(at, end), at)) continue;
-    restored += erased.text.slice(from, at) + word;
-    from = end;
-  }
-  return { kind: "erased", text: restored + erased.text.slice(from) };
-}
-
-const RETURN = /\breturn\b(?=([ \t]*[^\s;}])?)/gu;
-
-/** The output of amaro's compiler with its source map. `before` was put before the source, and the map counts it. */
-export type Translation =
-  | { readonly kind: "translated"; readonly code: string; readonly map: string; readonly before: string }
-  | Exclude<Erasure, { kind: "erased" }>;
-
-/** Never throws. */
-export function translateTypes(text: string, timebox: Timebox): Translation {
-  const asBody = (): Translation => translate(BEFORE, text, timebox);
-  if (!MODULE_WORD.test(text)) return asBody();
-  const translated = translate("", text, timebox);
-  return translated.kind === "refused" && translated.message.startsWith("Return statement") ? asBody() : translated;
-}
-
-function translate(before: string, text: string, timebox: Timebox): Translation {
-  const whole = before === "" ? text : before + text + AFTER;
-  const ran = runAmaro(whole, "transform", timebox);
-  return ran.kind === "ran"
-    ? { kind: "translated", code: ran.code, map: ran.map, before }
-    : moveBack(ran, before.length);
-}
-
-function erase(text: string, from: number, timebox: Timebox): Erasure {
-  const ran = runAmaro(text, "strip-only", timebox);
-  if (ran.kind !== "ran") return moveBack(ran, from);
-  if (ran.code.length !== text.length) return { kind: "broken" };
-  return { kind: "erased", text: restoreEnds(text, ran.code).slice(from, from === 0 ? undefined : -AFTER.length) };
-}
-
-type AmaroResult =
-  | { readonly kind: "ran"; readonly code: string; readonly map: string }
-  | Exclude<Erasure, { kind: "erased" }>;
-
-function runAmaro(text: string, mode: "strip-only" | "transform", timebox: Timebox): AmaroResult {
+export function runAmaro(text: string, mode: "strip-only" | "transform", timebox: Timebox): AmaroResult {
+  const isModule = MODULE_WORD.test(text);
+  const before = isModule ? "" : BEFORE;
+  const whole = isModule
+    ? text.replace(RETURN, (_word, operand?: string) => (operand === undefined ? "$eturn" : "throw "))
+    : BEFORE + text + AFTER;
   try {
     const amaro = loadAmaro();
-    const { code, map = "" } = timebox(() => amaro.transformSync(text, { mode, sourceMap: mode === "transform" }));
-    return { kind: "ran", code, map };
+    const { code, map = "" } = timebox(() => amaro.transformSync(whole, { mode, sourceMap: mode === "transform" }));
+    return { kind: "ran", code, map, before };
   } catch (thrown) {
-    const refusal = parseRefusal(thrown, text);
+    const refusal = parseRefusal(thrown, whole);
     if (!refusal) unloadAmaro();
-    return refusal ?? { kind: "broken" };
+    if (!refusal) return { kind: "broken" };
+    const offset = Math.max(0, refusal.offset - before.length);
+    const message = text.startsWith("return", offset) ? refusal.message.replace(REPLACED, "return") : refusal.message;
+    return { kind: "refused", message, offset };
   }
-}
-
-function moveBack(failed: Exclude<Erasure, { kind: "erased" }>, by: number): Exclude<Erasure, { kind: "erased" }> {
-  if (failed.kind === "broken") return failed;
-  return { ...failed, offset: Math.max(0, failed.offset - by), end: Math.max(0, failed.end - by) };
 }
 
 const END_BEFORE_OPERATOR = /;(?=\s*[([`/+-])/gu;
@@ -137,19 +101,12 @@ function unloadAmaro(): void {
 }
 
 /** amaro throws a plain object for an error in the source, and an `Error` for its own failure. */
-function parseRefusal(raw: unknown, text: string): Extract<Erasure, { kind: "refused" }> | undefined {
+function parseRefusal(raw: unknown, text: string): Extract<StripFailure, { kind: "refused" }> | undefined {
   if (typeof raw !== "object" || raw === null || raw instanceof Error) return undefined;
-  const { message, code, startLine, startColumn, endLine, endColumn } = raw as Record<string, unknown>;
+  const { message, code, startLine, startColumn } = raw as Record<string, unknown>;
   // The watchdog throws an error of another realm when it stops the stripper.
   if (typeof message !== "string" || code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
-  const [line, column] = [Number(startLine ?? 1), Number(startColumn ?? 0)];
-  const offset = offsetOf(text, line, column);
-  return {
-    kind: "refused",
-    message,
-    offset,
-    end: offsetOf(text, Number(endLine ?? line), Number(endColumn ?? column)),
-  };
+  return { kind: "refused", message, offset: offsetOf(text, Number(startLine ?? 1), Number(startColumn ?? 0)) };
 }
 
 const WIDE =

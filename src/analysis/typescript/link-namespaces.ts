@@ -4,9 +4,8 @@
  */
 
 import type { AnyNode, FunctionExpression, Identifier } from "acorn";
-import { blankAll } from "../edit-text.ts";
-import { insert, joinInsertions, withoutInsertions } from "../edit-text.ts";
-import type { Edit, Insertion } from "../edit-text.ts";
+import { blankAll, insert, joinInsertions, withoutInsertions } from "../edit-text.ts";
+import type { Edit, EditedText } from "../edit-text.ts";
 import { parseJavascript } from "../parse-javascript.ts";
 import { readTree, withoutParens } from "../read-tree.ts";
 import type { Tree } from "../read-tree.ts";
@@ -14,24 +13,15 @@ import { resolveScopes } from "../resolve-scopes.ts";
 import type { NameBinding, ProgramNames } from "../resolve-scopes.ts";
 import { scanTokens } from "../scan-tokens.ts";
 
-/** Plain JavaScript and its inserted parts. */
-export interface LinkedText {
-  readonly text: string;
-  readonly insertions: readonly Insertion[];
-}
-
-/** The names that any part of one namespace exports, and the namespaces in it. */
-interface MergedNamespace {
-  readonly exports: Set<string>;
-  readonly inner: Map<string | NameBinding, MergedNamespace>;
-}
-
-/** One part, translated to `(function (param) { … })(name || (name = {}))`. */
+/** One part of a namespace, translated to `(function (param) { … })(name || (name = {}))`. */
 interface NamespacePart {
   readonly callee: FunctionExpression;
   readonly param: Identifier;
   readonly outer: NamespacePart | undefined;
-  readonly namespace: MergedNamespace;
+  /** The same for all parts of one namespace. */
+  readonly key: string;
+  /** The names that any part of the namespace exports. */
+  readonly exports: Set<string>;
 }
 
 interface LinkInput {
@@ -42,9 +32,9 @@ interface LinkInput {
 }
 
 /** Text that does not parse is returned unchanged; the caller's parser reports why. */
-export function linkNamespaces({ text, insertions }: LinkedText, source: string): LinkedText {
-  const parsed = parseJavascript(text);
-  if (!parsed.ok) return { text, insertions };
+export function linkNamespaces({ javascript, insertions }: EditedText, source: string): EditedText {
+  const parsed = parseJavascript(javascript);
+  if (!parsed.ok) return { javascript, insertions };
   const tree = readTree(parsed.root);
   const toAuthor = (offset: number): number => withoutInsertions(insertions, offset);
   const isAdded = (node: AnyNode): boolean => toAuthor(node.start) === toAuthor(node.start + 1);
@@ -58,46 +48,33 @@ export function linkNamespaces({ text, insertions }: LinkedText, source: string)
     return isUnused ? [[node.start, node.end] as const] : [];
   });
   const ascending = edits.toSorted((a, b) => a.at - b.at);
-  const linked = insert(blankAll(text, unused), ascending);
-  return { text: linked.javascript, insertions: joinInsertions(insertions, linked.insertions) };
+  const linked = insert(blankAll(javascript, unused), ascending);
+  return { javascript: linked.javascript, insertions: joinInsertions(insertions, linked.insertions) };
 }
-
-function findParts(context: LinkInput): readonly NamespacePart[] {
-  const { tree, globals, isAdded } = context;
-  const top = createNamespace();
-  const parts = new Map<NameBinding, NamespacePart>();
+function findParts({ tree, globals, isAdded }: LinkInput): readonly NamespacePart[] {
+  const parts = new Map<NameBinding | undefined, NamespacePart>();
+  const keyOf = (object: AnyNode): string => {
+    if (object.type !== "MemberExpression" || object.property.type !== "Identifier")
+      return String(globals.bindingOf(object)?.declarers[0]?.start);
+    return `${parts.get(globals.bindingOf(object.object))?.key}.${object.property.name}`;
+  };
   for (const node of tree.nodes) {
+    if (node.type === "MemberExpression" && node.property.type === "Identifier" && isAdded(node.object)) {
+      parts.get(globals.bindingOf(node.object))?.exports.add(node.property.name);
+    }
     if (node.type !== "CallExpression" || node.arguments.length !== 1) continue;
     const callee = withoutParens(node.callee);
     const [param] = callee.type === "FunctionExpression" && isAdded(callee) ? callee.params : [];
     const object = node.arguments[0]?.type === "LogicalExpression" ? node.arguments[0].left : undefined;
     const binding = param && globals.bindingOf(param);
     if (callee.type !== "FunctionExpression" || param?.type !== "Identifier" || !object || !binding) continue;
-    const outer = [...parts.values()].findLast((part) => isIn(node, part.callee));
-    parts.set(binding, { callee, param, outer, namespace: namespaceOf(object) });
-  }
-  for (const { type, ...member } of tree.nodes.filter((node) => node.type === "MemberExpression")) {
-    const part = isAdded(member.object) ? parts.get(globals.bindingOf(member.object) ?? NONE) : undefined;
-    if (member.property.type === "Identifier") part?.namespace.exports.add(member.property.name);
+    const known = [...parts.values()];
+    const outer = known.findLast((part) => isIn(node, part.callee));
+    const key = keyOf(object);
+    const exports = known.find((part) => part.key === key)?.exports ?? new Set();
+    parts.set(binding, { callee, param, outer, key, exports });
   }
   return [...parts.values()];
-
-  function namespaceOf(object: AnyNode): MergedNamespace {
-    const isMember = object.type === "MemberExpression" && object.property.type === "Identifier";
-    const holder = isMember ? parts.get(globals.bindingOf(object.object) ?? NONE)?.namespace : undefined;
-    const { inner } = holder ?? top;
-    const key =
-      isMember && object.property.type === "Identifier" ? object.property.name : (globals.bindingOf(object) ?? "");
-    const known = inner.get(key) ?? createNamespace();
-    inner.set(key, known);
-    return known;
-  }
-}
-
-const NONE: NameBinding = { declarers: [], mentions: [] };
-
-function createNamespace(): MergedNamespace {
-  return { exports: new Set(), inner: new Map() };
 }
 
 function isIn(node: AnyNode, outer: AnyNode): boolean {
@@ -115,9 +92,9 @@ function findMentions({ tree, globals, isAdded }: LinkInput): readonly Identifie
 function editsOf(mention: Identifier, parts: readonly NamespacePart[], { tree, globals }: LinkInput): readonly Edit[] {
   const declarers = globals.bindingOf(mention)?.declarers ?? [];
   for (let part = parts.findLast(({ callee }) => isIn(mention, callee.body)); part; part = part.outer) {
-    const { callee, param, namespace } = part;
+    const { callee, param, exports } = part;
     if (declarers.some((declarer) => isIn(declarer, callee))) return [];
-    if (!namespace.exports.has(mention.name)) continue;
+    if (!exports.has(mention.name)) continue;
     const parent = tree.parentOf(mention);
     const holder = parent?.type === "AssignmentPattern" && parent.left === mention ? tree.parentOf(parent) : parent;
     const isShort = holder?.type === "Property" && holder.shorthand;

@@ -6,11 +6,10 @@
 import type { AnyNode, Program as Root } from "acorn";
 import type { GloveboxError } from "../../domain/index.ts";
 import { eraseTypes } from "./erase-types.ts";
-import type { Erasure, Timebox } from "./erase-types.ts";
-import { insert, joinInsertions, withoutInsertions } from "../edit-text.ts";
+import type { StripFailure, Timebox } from "./erase-types.ts";
+import { joinInsertions, withoutInsertions } from "../edit-text.ts";
 import type { EditedText } from "../edit-text.ts";
 import { linkNamespaces, mayAlias, replaceAliases } from "./link-namespaces.ts";
-import type { LinkedText } from "./link-namespaces.ts";
 import { parseJavascript } from "../parse-javascript.ts";
 import type { ParseResult, StrippedProgram } from "../parse-javascript.ts";
 import { readNodes } from "../read-tree.ts";
@@ -59,45 +58,46 @@ export function stripTypes(text: string, bounds: StripBounds): StrippedProgram {
   const plain = parseJavascript(text);
   if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
   if (!plain.ok && (plain.exhausted || NEVER_TYPES.test(plain.message))) throw refuseParse(text, plain);
-  const prepared = prepare(text);
+  // Aliases and accessor fields, which amaro does not support, become TypeScript that it does.
+  const prepared = transformAccessors(replaceAliases(text));
   const erased = eraseAll(prepared.javascript, bounds);
   const linked = erased.kind === "erased" ? link(erased, prepared, text) : undefined;
-  const parsed = linked && parseJavascript(linked.text);
-  if (parsed?.ok && linked) return { ...linked, root: parsed.root };
+  const parsed = linked && parseJavascript(linked.javascript);
+  if (parsed?.ok && linked) return { text: linked.javascript, root: parsed.root, insertions: linked.insertions };
   if (plain.ok) return { text, root: plain.root, insertions: [] };
-  if (erased.kind === "broken" && bounds.visits > MAX_VISITS) throw refuseAmbiguous(text, plain.offset);
+  if (erased.kind === "broken" && bounds.visits > MAX_VISITS) {
+    const message = "Generic calls or conditional expressions are nested too deeply to distinguish types from values";
+    throw refuse("PROGRAM_SYNTAX", text, { message, offset: plain.offset, hint: FIX_NESTING });
+  }
   if (erased.kind === "refused") {
-    throw refuseErasure(text, { ...erased, offset: withoutInsertions(prepared.insertions, erased.offset) });
+    throw refuseErasure(text, erased.message, withoutInsertions(prepared.insertions, erased.offset));
   }
   if (!parsed || parsed.ok || !linked) throw refuseParse(text, plain);
   throw refuseParse(text, { ...parsed, offset: withoutInsertions(linked.insertions, parsed.offset) });
 }
 
-/** Rewrites aliases and accessor fields, which amaro does not support, as TypeScript that it does. */
-function prepare(text: string): EditedText {
-  const { text: blanked, additions } = transformAccessors(replaceAliases(text));
-  return insert(blanked, additions);
-}
-
-type StripResult = Exclude<Erasure, { kind: "erased" }> | (LinkedText & { readonly kind: "erased" });
-
 /** Replaces types by spaces; text with more than types is translated. */
-function eraseAll(text: string, bounds: StripBounds): StripResult {
+function eraseAll(text: string, bounds: StripBounds): ({ readonly kind: "erased" } & EditedText) | StripFailure {
   const timebox: Timebox = bounds.timebox ?? ((work) => work());
   if (bounds.visits > MAX_VISITS) return { kind: "broken" };
-  if (hasManyTransforms(text)) throw refuseMany(text);
+  if (hasManyTransforms(text)) {
+    const message = `There are more than ${MAX_TRANSFORMS} enums, namespaces and constructors with parameter properties`;
+    const hint = "Write constant objects instead of enums, and assign fields in constructors";
+    throw refuse("PROGRAM_SYNTAX", text, { message, offset: 0, hint });
+  }
   const erased = eraseTypes(text, timebox);
-  if (erased.kind === "erased") return { ...erased, insertions: [] };
+  if (erased.kind === "erased") return { kind: "erased", javascript: erased.text, insertions: [] };
   if (erased.kind === "broken" || !isTransformable(text, erased)) return erased;
-  const isNamespace = erased.message.startsWith("TypeScript namespace");
-  if (isNamespace && bounds.tokens > MAX_LINKED_TOKENS) throw refuseLong(text, erased.offset);
-  const transformed = transformTypes(text, timebox);
-  if (transformed.kind !== "woven") return transformed;
-  return { kind: "erased", text: transformed.woven.javascript, insertions: transformed.woven.insertions };
+  if (erased.message.startsWith("TypeScript namespace") && bounds.tokens > MAX_LINKED_TOKENS) {
+    const message = `A program with namespaces may have at most ${MAX_LINKED_TOKENS} names, numbers, strings and signs`;
+    const hint = "Write constant objects instead of namespaces";
+    throw refuse("PROGRAM_SYNTAX", text, { message, offset: erased.offset, hint });
+  }
+  return transformTypes(text, timebox);
 }
 
-function link({ text, insertions }: LinkedText, prepared: EditedText, source: string): LinkedText {
-  const joined = { text, insertions: joinInsertions(prepared.insertions, insertions) };
+function link({ javascript, insertions }: EditedText, prepared: EditedText, source: string): EditedText {
+  const joined = { javascript, insertions: joinInsertions(prepared.insertions, insertions) };
   return /\b(?:namespace|module)\b/u.test(source) || mayAlias(source) ? linkNamespaces(joined, source) : joined;
 }
 
@@ -136,26 +136,10 @@ function refuseParse(text: string, failure: Extract<ParseResult, { ok: false }>)
   return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: exhausted ? FIX_NESTING : FIX_SYNTAX });
 }
 
-function refuseErasure(text: string, refusal: Extract<Erasure, { kind: "refused" }>): GloveboxError {
-  const form = ERASABLE_FORMS.find(([pattern]) => pattern.test(refusal.message));
-  const message = refusal.message
+function refuseErasure(text: string, refusal: string, offset: number): GloveboxError {
+  const form = ERASABLE_FORMS.find(([pattern]) => pattern.test(refusal));
+  const message = refusal
     .replace(/ in (?:strip-only|type strip) mode/u, " here")
     .replace(/\. Expected an identifier, void,.*$/u, " where a type is expected");
-  return refuse("PROGRAM_SYNTAX", text, { message, offset: refusal.offset, hint: form?.[1] ?? FIX_SYNTAX });
-}
-
-function refuseMany(text: string): GloveboxError {
-  const message = `There are more than ${MAX_TRANSFORMS} enums, namespaces and constructors with parameter properties`;
-  const hint = "Write constant objects instead of enums, and assign fields in constructors";
-  return refuse("PROGRAM_SYNTAX", text, { message, offset: 0, hint });
-}
-
-function refuseLong(text: string, offset: number): GloveboxError {
-  const message = `A program with namespaces may have at most ${MAX_LINKED_TOKENS} names, numbers, strings and signs`;
-  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: "Write constant objects instead of namespaces" });
-}
-
-function refuseAmbiguous(text: string, offset: number): GloveboxError {
-  const message = "Generic calls or conditional expressions are nested too deeply to distinguish types from values";
-  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: FIX_NESTING });
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: form?.[1] ?? FIX_SYNTAX });
 }

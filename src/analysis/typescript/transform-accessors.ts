@@ -3,8 +3,8 @@
  * The keyword becomes spaces, the rest is inserted before the name.
  */
 
-import { blankAll } from "../edit-text.ts";
-import type { Edit } from "../edit-text.ts";
+import { blankAll, insert } from "../edit-text.ts";
+import type { Edit, EditedText } from "../edit-text.ts";
 import { scanTokens } from "../scan-tokens.ts";
 import type { Token } from "../scan-tokens.ts";
 
@@ -17,9 +17,8 @@ const BEFORE: ReadonlySet<string> = new Set(["{", "}", ";", "static", "public", 
 /** Tokens that can follow a field's name. */
 const AFTER: ReadonlySet<string> = new Set(["=", ";", ":", "}", "?", "!"]);
 
-/** Returns the text with the keywords blanked, and the insertions. */
-export function transformAccessors(text: string): { readonly text: string; readonly additions: readonly Edit[] } {
-  if (!MAYBE.test(text)) return { text, additions: [] };
+export function transformAccessors(text: string): EditedText {
+  if (!MAYBE.test(text)) return { javascript: text, insertions: [] };
   const tokens = [...scanTokens(text)];
   const mark = findFreeName(text);
   const ranges: (readonly [number, number])[] = [];
@@ -30,8 +29,7 @@ export function transformAccessors(text: string): { readonly text: string; reado
     ranges.push([token.start, token.start + WORD.length]);
     additions.push(...additionsOf(field, mark));
   }
-  if (ranges.length > MAX_FIELDS) return { text, additions: [] };
-  return { text: blankAll(text, ranges), additions };
+  return ranges.length > MAX_FIELDS ? { javascript: text, insertions: [] } : insert(blankAll(text, ranges), additions);
 }
 
 function findFreeName(text: string): string {

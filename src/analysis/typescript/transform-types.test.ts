@@ -118,3 +118,15 @@ test("accepts namespaces in a program of twelve thousand tokens and refuses them
 test("leaves a string that looks like an alias unchanged", async () => {
   assert.equal(await valueOf("const a: string = 'import x = N.y'\nreturn a"), "import x = N.y");
 });
+
+test("runs an enum beside a type import and a top-level return, with every return in place", async () => {
+  const source = [
+    'import type { A } from "a";',
+    "enum E { X = 1 }",
+    "const o = { return: 'return;', f() { return } };",
+    "return [E.X, o.return, `return ${typeof o.f()}`, (/return a/u).source];",
+  ].join("\n");
+  assert.deepEqual(await valueOf(source), [1, "return;", "return undefined", "return a"]);
+  const refused = check(`${source}\nreturn x(`);
+  assert.deepEqual(refused.ok ? [] : [refused.error.code, refused.error.line], ["PROGRAM_SYNTAX", 5]);
+});

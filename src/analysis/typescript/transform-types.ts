@@ -5,8 +5,8 @@
 
 import { SourceMap } from "node:module";
 import type { Token } from "acorn";
-import { translateTypes } from "./erase-types.ts";
-import type { Erasure, Timebox } from "./erase-types.ts";
+import { runAmaro } from "./erase-types.ts";
+import type { StripFailure, Timebox } from "./erase-types.ts";
 import { createLocator, createOffsetFinder } from "../locate.ts";
 import { parseJavascript } from "../parse-javascript.ts";
 import { weaveOutput } from "./weave-output.ts";
@@ -25,20 +25,12 @@ const TRANSFORMED = /^TypeScript (?:enum|namespace|parameter property)/u;
 
 /** Whether a text has more such declarations than the limit. */
 export function hasManyTransforms(text: string): boolean {
-  return hasMore(text, MANY, MAX_TRANSFORMS) || hasMore(text, PROPERTY, MAX_PROPERTIES - 1);
-}
-
-function hasMore(text: string, pattern: RegExp, most: number): boolean {
-  let count = 0;
-  for (const _ of text.matchAll(pattern)) {
-    count += 1;
-    if (count > most) return true;
-  }
-  return false;
+  const hasMore = (pattern: RegExp, most: number): boolean => !text.matchAll(pattern).drop(most).next().done;
+  return hasMore(MANY, MAX_TRANSFORMS) || hasMore(PROPERTY, MAX_PROPERTIES - 1);
 }
 
 /** A namespace that is itself exported from a module is refused: a program exports nothing. */
-export function isTransformable(text: string, { message, offset }: Extract<Erasure, { kind: "refused" }>): boolean {
+export function isTransformable(text: string, { message, offset }: { message: string; offset: number }): boolean {
   return TRANSFORMED.test(message) && !/\bexport\s+$/u.test(text.slice(Math.max(0, offset - 100), offset));
 }
 
@@ -46,40 +38,41 @@ export function isTransformable(text: string, { message, offset }: Extract<Erasu
 export function transformTypes(
   text: string,
   timebox: Timebox,
-): { readonly kind: "woven"; readonly woven: EditedText } | Exclude<Erasure, { kind: "erased" }> {
-  const translated = translateTypes(text, timebox);
-  if (translated.kind !== "translated") return translated;
-  const { code, map, before } = translated;
+): ({ readonly kind: "erased" } & EditedText) | StripFailure {
+  const ran = runAmaro(text, "transform", timebox);
+  if (ran.kind !== "ran") return ran;
+  const { code, map, before } = ran;
   const toSource = createMapper(map, code, before + text);
   const tokens: Token[] = [];
   const parsed = parseJavascript(code, tokens);
   if (!parsed.ok) {
-    const offset = Math.max(0, toSource(parsed.offset, "nearest") ?? 0) - before.length;
-    return { kind: "refused", message: parsed.message, offset, end: offset };
+    const { offset } = toSource(parsed.offset) ?? { offset: 0 };
+    return { kind: "refused", message: parsed.message, offset: Math.max(0, offset - before.length) };
   }
   const own = tokens.filter(({ start, end }) => end > start).slice(...(before === "" ? [0] : BODY));
   const mapped = own.flatMap(({ start }) => {
-    const at = toSource(start, "exact");
-    return at === undefined ? [] : [[start, at - before.length] as const];
+    const found = toSource(start);
+    return found?.isExact ? [[start, found.offset - before.length] as const] : [];
   });
-  return { kind: "woven", woven: weaveOutput(text, { text: code, tokens: own, toSource: new Map(mapped) }) };
+  return { kind: "erased", ...weaveOutput(text, { text: code, tokens: own, toSource: new Map(mapped) }) };
 }
 
 /** The tokens without `async ( ) => {` and `} ;`, the compiler's output for the wrapper. */
 const BODY: readonly [number, number] = [5, -2];
 
-type Mapper = (offset: number, fit: "exact" | "nearest") => number | undefined;
-
-function createMapper(map: string, code: string, source: string): Mapper {
+/** Maps an offset in the output to the nearest one in the source that the map knows. */
+function createMapper(
+  map: string,
+  code: string,
+  source: string,
+): (offset: number) => { readonly offset: number; readonly isExact: boolean } | undefined {
   const sourceMap = new SourceMap(JSON.parse(map));
   const [locate, find] = [createLocator(code), createOffsetFinder(source)];
-  return (offset, fit) => {
-    const { line, column } = locate(offset);
+  return (at) => {
+    const { line, column } = locate(at);
     const entry = sourceMap.findEntry(line - 1, column - 1);
     if (!("originalLine" in entry)) return undefined;
     const isExact = entry.generatedLine === line - 1 && entry.generatedColumn === column - 1;
-    return isExact || fit === "nearest"
-      ? find({ line: entry.originalLine + 1, column: entry.originalColumn + 1 })
-      : undefined;
+    return { offset: find({ line: entry.originalLine + 1, column: entry.originalColumn + 1 }), isExact };
   };
 }

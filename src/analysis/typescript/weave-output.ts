@@ -5,10 +5,9 @@
  */
 
 import type { Token as AcornToken } from "acorn";
-import type { EditedText } from "../edit-text.ts";
-import { insert } from "../edit-text.ts";
-import type { Edit } from "../edit-text.ts";
-import { blankAll } from "../edit-text.ts";
+import { blankAll, insert } from "../edit-text.ts";
+import type { Edit, EditedText } from "../edit-text.ts";
+import { restoreReturns } from "./erase-types.ts";
 import { scanTokens } from "../scan-tokens.ts";
 
 /** A compiler's output: its tokens, and the source map's pairs of offsets. */
@@ -65,12 +64,14 @@ function mayStand({ text, gap }: OutputToken, last: string, between: string, isA
 function toPieces(source: string, { text, tokens, toSource }: CompilerOutput): readonly OutputToken[] {
   let [end, wasTemplate] = [tokens[0]?.start ?? 0, false];
   return tokens.map(({ start, end: next, type }) => {
-    const [own, between] = [text.slice(start, next), text.slice(end, start)];
+    const at = toSource.get(start);
+    const shown = text.slice(start, next);
+    const own = at === undefined ? shown : restoreReturns(shown, source, at);
+    const between = text.slice(end, start);
     const isTemplate = type.label === "template";
     const isGlued = (isTemplate || wasTemplate) && between === "";
     const gap = isGlued ? "glued" : between === "" ? "none" : LINE_END.test(between) ? "line" : "space";
     [end, wasTemplate] = [next, isTemplate];
-    const at = toSource.get(start);
     return { text: own, mapped: at !== undefined && source.startsWith(own, at) ? at : undefined, gap };
   });
 }
