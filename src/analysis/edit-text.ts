@@ -31,9 +31,7 @@ export function insert(text: string, edits: readonly Edit[]): EditedText {
   return { javascript: javascript + text.slice(from), insertions };
 }
 
-/**
- * Merges two rounds of insertions: the first into the author's text, the second into the result of the first.
- */
+/** Merges two rounds of insertions: the first into the author's text, the second into the result of the first. */
 export function joinInsertions(first: readonly Insertion[], second: readonly Insertion[]): readonly Insertion[] {
   const moved = first.flatMap(({ offset, length }) => splitAround({ offset, length }, second));
   return [...moved, ...second].toSorted((a, b) => a.offset - b.offset);
@@ -67,7 +65,7 @@ export function withoutInsertions(insertions: readonly Insertion[], offset: numb
 
 /** Replaces everything from `start` to `end` by spaces, except line ends. */
 export function blank(text: string, start: number, end: number): string {
-  return text.slice(0, start) + text.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, " ") + text.slice(end);
+  return blankAll(text, [[start, end]]);
 }
 
 /** A hashbang is valid only at the start of a file, and a running program is not a file. */

@@ -4,6 +4,7 @@ import type { AnyNode, CallExpression, NewExpression } from "acorn";
 import { staticName, withoutParens } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
 import type { NameBinding } from "./resolve-scopes.ts";
+import { functionAround, withinFunction } from "./surroundings.ts";
 import { calledNamespace, withoutChain } from "./called-namespace.ts";
 import type { ProgramSyntax } from "./program-syntax.ts";
 
@@ -32,11 +33,10 @@ export function findThrowing(syntax: CallFacts & Pick<ProgramSyntax, "around">):
   for (const node of syntax.tree.nodes) {
     const isCall = node.type === "CallExpression" || node.type === "NewExpression";
     if (node.type !== "ThrowStatement" && !isCall) continue;
-    let gate = syntax.around(node);
-    while (gate && gate.kind !== "function" && gate.kind !== "guard") gate = gate.outer;
-    if (gate?.kind !== "function") continue;
-    if (isCall) calls.push({ node, caller: gate.node });
-    else throwing.add(gate.node);
+    const caller = functionAround(syntax.around(node));
+    if (!caller || withinFunction(syntax.around(node)).some(({ kind }) => kind === "guard")) continue;
+    if (isCall) calls.push({ node, caller });
+    else throwing.add(caller);
   }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = throwing.size;

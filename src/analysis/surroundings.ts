@@ -5,6 +5,7 @@
 
 import type { AnyNode } from "acorn";
 import { isFunction } from "./resolve-scopes.ts";
+import type { FunctionNode } from "./resolve-scopes.ts";
 import type { Tree } from "./read-tree.ts";
 
 /** `node` is the function, loop or branch; `outer` is the enclosure around it. */
@@ -28,6 +29,18 @@ export function isLoop(node: AnyNode): boolean {
   return LOOPS.has(node.type);
 }
 
+/** The enclosures up to the enclosing function, from the inside out. */
+export function* withinFunction(from: Enclosure | undefined): Generator<Enclosure, undefined> {
+  for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) yield gate;
+}
+
+/** The innermost enclosing function; `undefined` at the top of the program. */
+export function functionAround(from: Enclosure | undefined): FunctionNode | undefined {
+  let gate = from;
+  while (gate && gate.kind !== "function") gate = gate.outer;
+  return gate && isFunction(gate.node) ? gate.node : undefined;
+}
+
 /** Returns the innermost enclosure of a node. */
 export function readSurroundings(tree: Tree): (node: AnyNode) => Enclosure | undefined {
   const optional = findOptional(tree);
@@ -46,7 +59,7 @@ export function readSurroundings(tree: Tree): (node: AnyNode) => Enclosure | und
 }
 
 /** Links of a chain after a `?.`: they and their arguments are evaluated only if the value before it exists. */
-export function findOptional({ nodes }: Pick<Tree, "nodes">): ReadonlySet<AnyNode> {
+function findOptional({ nodes }: Pick<Tree, "nodes">): ReadonlySet<AnyNode> {
   const optional = new Set<AnyNode>();
   for (const node of nodes.toReversed()) {
     if (node.type !== "MemberExpression" && node.type !== "CallExpression") continue;

@@ -2,7 +2,7 @@
 
 import type { AnyNode } from "acorn";
 import type { ProgramSyntax } from "../program-syntax.ts";
-import { isLoop } from "../surroundings.ts";
+import { functionAround, isLoop } from "../surroundings.ts";
 
 export interface Exits {
   /** Whether a jump before `node` may leave `callee`, or a block or loop around `node`. */
@@ -24,10 +24,9 @@ export function findExits(syntax: Pick<ProgramSyntax, "tree" | "around">): Exits
   for (const node of syntax.tree.nodes) {
     const to = endOfTarget(node, syntax);
     if (to === undefined) continue;
-    let gate = syntax.around(node);
-    while (gate && gate.kind !== "function") gate = gate.outer;
-    const known = skipped.get(gate?.node) ?? [];
-    skipped.set(gate?.node, known);
+    const callee = functionAround(syntax.around(node));
+    const known = skipped.get(callee) ?? [];
+    skipped.set(callee, known);
     // From its end on: its operand runs before the jump.
     if (known.length <= MAX_JUMPS) known.push({ from: node.end, to: known.length === MAX_JUMPS ? Infinity : to });
   }

@@ -13,8 +13,8 @@ import { passArgument } from "./pass-argument.ts";
 import { readList } from "./read-list.ts";
 import { hasMethods, putIntoRecord, readRecord } from "./follow-record.ts";
 import { staticName } from "../read-tree.ts";
-import { isFunction } from "../resolve-scopes.ts";
 import type { NameBinding, FunctionNode } from "../resolve-scopes.ts";
+import { functionAround } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
 /** A site that reaches tools. `tool` is `undefined` if it may be any tool of the namespace. */
@@ -165,7 +165,7 @@ function step(node: AnyNode, held: TracedValue, flow: Tracer): void {
     case "YieldExpression":
       return yieldOne(parent, { held, flow });
     case "ReturnStatement":
-      return giveBack(flow.syntax.around(parent)?.node, parent, { held, flow });
+      return giveBack(functionAround(flow.syntax.around(parent)), parent, { held, flow });
     case "ArrowFunctionExpression":
       return giveBack(parent, parent, { held, flow });
     case "TemplateLiteral":
@@ -230,15 +230,14 @@ function goThrough(left: AnyNode, held: TracedValue, flow: Tracer): void {
 
 /** Follows yielded values to the loops over the generator. */
 function yieldOne(node: AnyNode, { held, flow }: TraceStep): void {
-  const callee = enclosingFunction(undefined, node, flow.syntax);
+  const callee = functionAround(flow.syntax.around(node));
   const calls = callee?.generator && !callee.async ? flow.functions.callsOf(callee) : undefined;
   if (node.type !== "YieldExpression" || node.delegate || !calls) return flow.lose(held, node);
   for (const call of calls) flow.follow(call, { kind: "list", item: held, at: undefined });
 }
 
 /** Follows a returned value to the calls of the function, if all of them are known. */
-function giveBack(from: AnyNode | undefined, at: AnyNode, { held, flow }: TraceStep): void {
-  const callee = enclosingFunction(from, at, flow.syntax);
+function giveBack(callee: FunctionNode | undefined, at: AnyNode, { held, flow }: TraceStep): void {
   if (!callee) return; // the result of the program, which calls nothing
   const calls = flow.functions.callsOf(callee);
   if (!calls) return flow.lose(held, at);
@@ -248,12 +247,4 @@ function giveBack(from: AnyNode | undefined, at: AnyNode, { held, flow }: TraceS
     else if (!callee.generator) flow.follow(call, held);
     else flow.lose(held, call);
   }
-}
-
-function enclosingFunction(from: AnyNode | undefined, at: AnyNode, syntax: ProgramSyntax): FunctionNode | undefined {
-  if (from && isFunction(from) && from.type === "ArrowFunctionExpression") return from;
-  let gate = syntax.around(at);
-  while (gate && gate.kind !== "function") gate = gate.outer;
-  const node = gate?.node;
-  return node && isFunction(node) ? node : undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { AnyNode } from "acorn";
 import { mayFail, namesOfMethods } from "../may-fail.ts";
-import { isLoop } from "../surroundings.ts";
+import { isLoop, withinFunction } from "../surroundings.ts";
 import type { Enclosure } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
@@ -47,9 +47,9 @@ function findLeftLoops(syntax: ProgramSyntax): ReadonlySet<AnyNode> {
 
 /** Climbs to the enclosing function; an exception stops at the `try` that catches it. */
 function leaveAll(from: Enclosure | undefined, left: Set<AnyNode>, isReturn: boolean): void {
-  for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) {
-    if (gate.kind === "guard" && !isReturn) return;
-    if (gate.kind === "loop") left.add(gate.node);
+  for (const { kind, node } of withinFunction(from)) {
+    if (kind === "guard" && !isReturn) return;
+    if (kind === "loop") left.add(node);
   }
 }
 
@@ -57,21 +57,13 @@ function leaveByJump(node: AnyNode, { tree, around }: ProgramSyntax, left: Set<A
   if (node.type !== "BreakStatement" && node.type !== "ContinueStatement") return;
   const label = node.label?.name;
   if (label === undefined && node.type === "ContinueStatement") return;
-  if (label === undefined && breaksSwitch(node, around(node))) return;
-  for (let gate = around(node); gate && gate.kind !== "function"; gate = gate.outer) {
-    if (gate.kind !== "loop") continue;
-    const parent = tree.parentOf(gate.node);
+  for (const { kind, node: gate } of withinFunction(around(node))) {
+    // A bare `break` ends the innermost loop or `switch`, whichever is nearer.
+    if (label === undefined && gate.type === "SwitchCase") return;
+    if (kind !== "loop") continue;
+    const parent = tree.parentOf(gate);
     const isTarget = parent?.type === "LabeledStatement" && parent.label.name === label;
-    if (!isTarget || node.type === "BreakStatement") left.add(gate.node);
+    if (!isTarget || node.type === "BreakStatement") left.add(gate);
     if (label === undefined || isTarget) return;
   }
-}
-
-/** A bare `break` ends the innermost loop or `switch`, whichever is nearer. */
-function breaksSwitch(node: AnyNode, from: Enclosure | undefined): boolean {
-  for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) {
-    if (gate.kind === "loop") return false;
-    if (gate.node.type === "SwitchCase" && gate.node !== node) return true;
-  }
-  return false;
 }

@@ -4,7 +4,7 @@ import type { AnyNode, CallExpression } from "acorn";
 import { isWritten } from "../fold.ts";
 import { withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
-import type { Enclosure } from "../surroundings.ts";
+import { withinFunction } from "../surroundings.ts";
 import { calledNamespace } from "../called-namespace.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
@@ -18,7 +18,7 @@ export const noToolInLoop: AnalysisRule = {
     if (calls.length === 0) return [];
     const ordered = findOrderedLoops(syntax);
     return calls.flatMap((call): Objection[] => {
-      const loop = innermostLoop(syntax.around(call));
+      const loop = withinFunction(syntax.around(call)).find(({ kind }) => kind === "loop")?.node;
       if (!loop || !goesThroughList(loop) || ordered.has(loop) || needsEarlierRound(call, loop, syntax)) return [];
       const message =
         "each round of this loop waits for the tool call of the round before, though it does not need its result";
@@ -34,11 +34,6 @@ function isAwaitedTool(node: AnyNode, syntax: ProgramSyntax): boolean {
   while (parent?.type === "ChainExpression" || parent?.type === "ParenthesizedExpression")
     parent = syntax.tree.parentOf(parent);
   return parent?.type === "AwaitExpression";
-}
-
-function innermostLoop(from: Enclosure | undefined): AnyNode | undefined {
-  for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) if (gate.kind === "loop") return gate.node;
-  return undefined;
 }
 
 function goesThroughList(loop: AnyNode): boolean {
@@ -57,9 +52,7 @@ function findOrderedLoops({ tree, around }: ProgramSyntax): ReadonlySet<AnyNode>
   for (const node of tree.nodes) {
     const leaves = node.type === "BreakStatement" || node.type === "ReturnStatement" || node.type === "ThrowStatement";
     if (!leaves && !waits(node)) continue;
-    for (let gate = around(node); gate && gate.kind !== "function"; gate = gate.outer) {
-      if (gate.kind === "loop") ordered.add(gate.node);
-    }
+    for (const { kind, node: loop } of withinFunction(around(node))) if (kind === "loop") ordered.add(loop);
   }
   return ordered;
 }

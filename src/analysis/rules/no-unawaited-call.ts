@@ -4,6 +4,7 @@ import type { AnyNode, CallExpression, Identifier } from "acorn";
 import { findLastStatement, findResults } from "../find-entry.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
+import { functionAround } from "../surroundings.ts";
 import { calledNamespace, withoutChain } from "../called-namespace.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
@@ -88,11 +89,9 @@ function passOn(node: AnyNode, parent: AnyNode, syntax: ProgramSyntax): AnyNode 
 
 /** The return value of a callback: `map` collects it, `forEach` drops it. Another rule covers async callbacks. */
 function passAnswer(from: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
-  let gate = isFunction(from) ? undefined : syntax.around(from);
-  while (gate && gate.kind !== "function") gate = gate.outer;
-  const callback = isFunction(from) ? from : gate?.node;
+  const callback = isFunction(from) ? from : functionAround(syntax.around(from));
   const user = callback && syntax.tree.parentOf(callback);
-  if (!callback || !isFunction(callback) || callback.async) return undefined;
+  if (!callback || callback.async) return undefined;
   if (user?.type !== "CallExpression" || user.arguments[0] !== callback) return undefined;
   const method = withoutChain(user.callee);
   const name = method.type === "MemberExpression" ? staticName(method.property, method.computed) : undefined;
