@@ -17,35 +17,25 @@ export function calledNamespace(expression: AnyNode, names: NamespaceNames): str
 /** `tools`, or `api` after `const api = tools`. */
 export function namespaceAt(node: AnyNode, names: NamespaceNames): string | undefined {
   const object = withoutChain(node);
-  if (object.type !== "Identifier") return undefined;
-  const declarer = declarerOf(object, names);
-  if (declarer === "none") return names.namespaces.has(object.name) ? object.name : undefined;
-  if (declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier" || !declarer.init) return undefined;
-  const value = withoutChain(declarer.init);
-  const isGlobal = value.type === "Identifier" && declarerOf(value, names) === "none";
-  return isGlobal && names.namespaces.has(value.name) ? value.name : undefined;
+  const alias = names.globals.valueOf(object);
+  const name = alias ? withoutChain(alias) : object;
+  const isGlobal = name.type === "Identifier" && !names.globals.bindingOf(name);
+  return isGlobal && names.namespaces.has(name.name) ? name.name : undefined;
 }
 
 /** `echo` after `const { echo } = tools` or `const echo = tools.echo`. */
 function namespaceOfTool(callee: Identifier, names: NamespaceNames): string | undefined {
-  const declarer = declarerOf(callee, names);
-  if (declarer === "none" || declarer?.type !== "VariableDeclarator" || !declarer.init) return undefined;
-  const value = withoutChain(declarer.init);
-  if (declarer.id.type === "Identifier") {
-    return value.type === "MemberExpression" ? namespaceAt(value.object, names) : undefined;
-  }
-  if (declarer.id.type !== "ObjectPattern") return undefined;
-  const isDirect = declarer.id.properties.some(
-    (part) => part.type === "Property" && part.value.type === "Identifier" && part.value.name === callee.name,
-  );
-  return isDirect ? namespaceAt(value, names) : undefined;
-}
-
-/** Returns "none" for a global and `undefined` if the name is declared more than once. */
-function declarerOf(name: Identifier, { globals }: NamespaceNames): AnyNode | "none" | undefined {
-  const binding = globals.bindingOf(name);
-  if (!binding) return "none";
-  return binding.declarers.length === 1 ? binding.declarers[0] : undefined;
+  const value = names.globals.valueOf(callee);
+  const member = value && withoutChain(value);
+  if (member) return member.type === "MemberExpression" ? namespaceAt(member.object, names) : undefined;
+  const [declarer, ...others] = names.globals.bindingOf(callee)?.declarers ?? [];
+  if (others.length > 0 || declarer?.type !== "VariableDeclarator" || !declarer.init) return undefined;
+  const isDirect =
+    declarer.id.type === "ObjectPattern" &&
+    declarer.id.properties.some(
+      (part) => part.type === "Property" && part.value.type === "Identifier" && part.value.name === callee.name,
+    );
+  return isDirect ? namespaceAt(declarer.init, names) : undefined;
 }
 
 /** Removes parentheses and an optional chain. */

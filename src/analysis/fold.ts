@@ -123,14 +123,14 @@ function foldTemplate(
 function foldName(node: AnyNode, context: FoldState, steps: number): readonly Constant[] | undefined {
   const binding = context.globals.bindingOf(node);
   if (!binding) return node.type === "Identifier" && node.name === "undefined" ? [undefined] : undefined;
-  const [declarer] = binding.declarers;
-  if (binding.declarers.length !== 1 || declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier")
-    return undefined;
   if (!isSteady(binding, context)) return undefined;
-  if (declarer.init) return fold(declarer.init, context, steps - 1);
+  const value = context.globals.valueOf(node);
+  if (value) return fold(value, context, steps - 1);
+  const [declarer, ...others] = binding.declarers;
+  if (others.length > 0 || declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier")
+    return undefined;
   const loop = context.tree.parentOf(context.tree.parentOf(declarer) ?? declarer);
-  if (loop?.type !== "ForOfStatement") return undefined;
-  const list = listOf(loop.right, context);
+  const list = loop?.type === "ForOfStatement" ? listOf(loop.right, context) : undefined;
   return list && join(list.map((element) => fold(element, context, steps - 1)));
 }
 
@@ -143,21 +143,14 @@ function isSteady(binding: NameBinding, { steady, tree }: FoldState): boolean {
 /** The elements of an array literal without holes or spreads, also through a name that is only iterated. */
 function listOf(node: AnyNode, { globals, tree }: Pick<FoldState, "tree" | "globals">): readonly AnyNode[] | undefined {
   const inner = withoutParens(node);
-  if (inner.type === "ArrayExpression") {
-    const elements = inner.elements.filter((element) => element !== null && element.type !== "SpreadElement");
-    return elements.length === inner.elements.length && elements.length <= MAX_VALUES ? elements : undefined;
-  }
-  const binding = globals.bindingOf(inner);
-  const [declarer] = binding?.declarers ?? [];
-  if (binding?.declarers.length !== 1 || declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier")
-    return undefined;
-  const onlyRead = binding.mentions.every((mention) => {
+  const isIterated = (mention: AnyNode): boolean => {
     const parent = tree.parentOf(mention);
     return parent?.type === "ForOfStatement" && parent.right === mention;
-  });
-  return onlyRead && declarer.init && withoutParens(declarer.init).type === "ArrayExpression"
-    ? listOf(declarer.init, { globals, tree })
-    : undefined;
+  };
+  const list = globals.bindingOf(inner)?.mentions.every(isIterated) ? globals.valueOf(inner) : inner;
+  if (list?.type !== "ArrayExpression") return undefined;
+  const elements = list.elements.filter((element) => element !== null && element.type !== "SpreadElement");
+  return elements.length === list.elements.length && elements.length <= MAX_VALUES ? elements : undefined;
 }
 
 /** Whether a mention of a name writes to it. */

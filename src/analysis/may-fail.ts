@@ -3,7 +3,6 @@
 import type { AnyNode, CallExpression, NewExpression } from "acorn";
 import { staticName, withoutParens } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
-import type { NameBinding } from "./resolve-scopes.ts";
 import { functionAround, withinFunction } from "./surroundings.ts";
 import { calledNamespace, withoutChain } from "./called-namespace.ts";
 import type { ProgramSyntax } from "./program-syntax.ts";
@@ -83,8 +82,7 @@ function takesFailing({ arguments: given }: CallExpression | NewExpression, know
   return given.some((argument) => {
     const inner = withoutParens(argument);
     if (isFunction(inner)) return !inner.async && known.throwing.has(inner);
-    const binding = inner.type === "Identifier" ? known.globals.bindingOf(inner) : undefined;
-    const value = binding && inner.type === "Identifier" ? valueOf(binding, inner.name) : undefined;
+    const value = known.globals.valueOf(inner);
     return value !== undefined && known.throwing.has(value);
   });
 }
@@ -92,9 +90,8 @@ function takesFailing({ arguments: given }: CallExpression | NewExpression, know
 function mayFailToConstruct(node: NewExpression, known: FailureFacts): boolean {
   const callee = withoutParens(node.callee);
   if (callee.type !== "Identifier") return false;
-  const binding = known.globals.bindingOf(callee);
-  if (!binding) return FAILING_CLASSES.has(callee.name);
-  const made = valueOf(binding, callee.name);
+  if (!known.globals.bindingOf(callee)) return FAILING_CLASSES.has(callee.name);
+  const made = known.globals.valueOf(callee);
   if (made?.type !== "ClassDeclaration" && made?.type !== "ClassExpression") return true;
   return made.body.body.some(
     (part) => part.type === "MethodDefinition" && part.kind === "constructor" && known.throwing.has(part.value),
@@ -106,9 +103,8 @@ function mayCalleeFail(node: CallExpression, known: FailureFacts): boolean {
   if (callee.type === "MemberExpression") return mayMethodFail(callee, known);
   if (isFunction(callee)) return known.throwing.has(callee);
   if (callee.type !== "Identifier") return false;
-  const binding = known.globals.bindingOf(callee);
-  if (!binding) return FAILING.has(callee.name);
-  const value = valueOf(binding, callee.name);
+  if (!known.globals.bindingOf(callee)) return FAILING.has(callee.name);
+  const value = known.globals.valueOf(callee);
   return value && isFunction(value) ? known.throwing.has(value) : true;
 }
 
@@ -118,9 +114,10 @@ function mayMethodFail(callee: AnyNode, known: FailureFacts): boolean {
   const root = rootOf(callee);
   if (name !== undefined && known.methods.has(name)) return true;
   if (root.type !== "Identifier") return false;
-  const binding = known.globals.bindingOf(root);
-  if (!binding) return known.namespaces.has(root.name) || (root.name === "JSON" && name === "parse");
-  const value = valueOf(binding, root.name);
+  if (!known.globals.bindingOf(root)) {
+    return known.namespaces.has(root.name) || (root.name === "JSON" && name === "parse");
+  }
+  const value = known.globals.valueOf(root);
   if (!value) return true;
   // All methods of a value that the program created are visible or built in.
   return (
@@ -129,16 +126,6 @@ function mayMethodFail(callee: AnyNode, known: FailureFacts): boolean {
     !isFunction(value) &&
     value.type !== "ClassDeclaration"
   );
-}
-
-/** The value, function or class of a name that is declared once; `undefined` for a parameter. */
-function valueOf({ declarers }: NameBinding, name: string): AnyNode | undefined {
-  const [declarer] = declarers;
-  if (declarers.length !== 1 || !declarer) return undefined;
-  if (declarer.type === "VariableDeclarator") {
-    return declarer.id.type === "Identifier" && declarer.init ? withoutParens(declarer.init) : undefined;
-  }
-  return "id" in declarer && declarer.id?.type === "Identifier" && declarer.id.name === name ? declarer : undefined;
 }
 
 function rootOf(callee: AnyNode): AnyNode {

@@ -2,6 +2,7 @@
 
 import type { AnyNode, ArrowFunctionExpression, FunctionDeclaration, FunctionExpression, Identifier } from "acorn";
 import type { AnonymousFunctionDeclaration } from "acorn";
+import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 
 /** A function of any syntax. */
@@ -27,6 +28,8 @@ export interface ProgramNames {
   readonly outerThis: readonly AnyNode[];
   /** Returns the binding of an identifier, also in its declaration; `undefined` for globals and property names. */
   bindingOf(node: AnyNode): NameBinding | undefined;
+  /** Returns the initial value, function or class of a name that is declared once; `undefined` for a parameter. */
+  valueOf(node: AnyNode): AnyNode | undefined;
 }
 
 interface OpenBinding {
@@ -63,7 +66,21 @@ export function resolveScopes(tree: Tree): ProgramNames {
     if (known) known.push(node);
     else mentions.set(node.name, [node]);
   }
-  return { mentions, outerThis, bindingOf: (node) => bindings.get(node) };
+  return {
+    mentions,
+    outerThis,
+    bindingOf: (node) => bindings.get(node),
+    valueOf: (node) => (node.type === "Identifier" ? valueOf(node.name, bindings.get(node)) : undefined),
+  };
+}
+
+function valueOf(name: string, binding: NameBinding | undefined): AnyNode | undefined {
+  const [declarer] = binding?.declarers ?? [];
+  if (binding?.declarers.length !== 1 || !declarer) return undefined;
+  if (declarer.type === "VariableDeclarator") {
+    return declarer.id.type === "Identifier" && declarer.init ? withoutParens(declarer.init) : undefined;
+  }
+  return "id" in declarer && declarer.id?.type === "Identifier" && declarer.id.name === name ? declarer : undefined;
 }
 
 /** The arrays are parallel to the nodes of the tree. */

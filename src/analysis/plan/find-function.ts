@@ -1,6 +1,8 @@
 /** Finds the function that an expression denotes, and the calls of a function, if the source leaves no doubt. */
 
 import type { AnyNode, CallExpression } from "acorn";
+import { withoutParens } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
 import type { FunctionNode } from "../resolve-scopes.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
@@ -42,16 +44,11 @@ export function climb(
 
 /** The function that an expression denotes, if it can be only one. */
 function findFunction(node: AnyNode, { globals, folder }: ProgramSyntax): FunctionNode | undefined {
-  let inner = node;
-  while (inner.type === "ParenthesizedExpression") inner = inner.expression;
-  if (inner.type === "FunctionExpression" || inner.type === "ArrowFunctionExpression") return inner;
+  const inner = withoutParens(node);
+  if (isFunction(inner)) return inner;
   const binding = globals.bindingOf(inner);
-  const [declarer] = binding?.declarers ?? [];
-  if (inner.type !== "Identifier" || binding?.declarers.length !== 1 || !folder.isSteady(binding)) return undefined;
-  if (declarer?.type === "FunctionDeclaration") return declarer.id?.name === inner.name ? declarer : undefined;
-  const value =
-    declarer?.type === "VariableDeclarator" && declarer.id.type === "Identifier" ? declarer.init : undefined;
-  return value?.type === "FunctionExpression" || value?.type === "ArrowFunctionExpression" ? value : undefined;
+  const value = globals.valueOf(inner);
+  return binding && value && isFunction(value) && folder.isSteady(binding) ? value : undefined;
 }
 
 function findArgumentUsers({ globals, around }: ProgramSyntax): ReadonlySet<AnyNode> {

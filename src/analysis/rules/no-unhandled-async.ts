@@ -120,12 +120,6 @@ function isPromiseMaker(node: AnyNode, syntax: ProgramSyntax): boolean {
 /** An async function, written here or declared under this name. */
 function isAsync(node: AnyNode, { globals }: ProgramSyntax): boolean {
   const inner = withoutParens(node);
-  if (isFunction(inner)) return inner.async;
-  const binding = globals.bindingOf(inner);
-  const [declarer] = binding?.declarers ?? [];
-  if (inner.type !== "Identifier" || binding?.declarers.length !== 1) return false;
-  if (declarer?.type === "FunctionDeclaration") return declarer.async && declarer.id?.name === inner.name;
-  if (declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier" || !declarer.init) return false;
-  const value = withoutParens(declarer.init);
-  return isFunction(value) && value.async;
+  const value = isFunction(inner) ? inner : globals.valueOf(inner);
+  return value !== undefined && isFunction(value) && value.async;
 }
