@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { readSyntax } from "../src/analysis/read-syntax.ts";
+import { readSyntax } from "../src/analysis/program-syntax.ts";
 import { checkRules } from "../src/analysis/rules/check-rules.ts";
 import { checkSize } from "../src/analysis/prepare/check-size.ts";
 import { findCalls } from "../src/analysis/plan/find-calls.ts";

@@ -10,7 +10,7 @@ import { blankHashbang } from "./edit-text.ts";
 import { checkRules } from "./rules/check-rules.ts";
 import type { RuleSettings } from "./rules/check-rules.ts";
 import { checkSize } from "./prepare/check-size.ts";
-import { readSyntax } from "./read-syntax.ts";
+import { readSyntax } from "./program-syntax.ts";
 import { dropParameters } from "./prepare/drop-parameters.ts";
 import type { Timebox } from "./typescript/erase-types.ts";
 import { findCalls } from "./plan/find-calls.ts";

@@ -1,9 +1,14 @@
 /** What rules and the call plan see of a program: its tree and the facts that were read from it. */
 
 import type { AnyNode } from "acorn";
+import type { Namespace } from "../domain/index.ts";
+import { createConstantFolder } from "./fold.ts";
 import type { ConstantFolder } from "./fold.ts";
+import { findThrowing } from "./may-fail.ts";
 import type { Tree } from "./read-tree.ts";
+import { resolveScopes } from "./resolve-scopes.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
+import { readSurroundings } from "./surroundings.ts";
 import type { Enclosure } from "./surroundings.ts";
 
 /** The input of every rule and of the call plan. */
@@ -23,4 +28,27 @@ export interface ProgramSyntax {
   readonly sourceBytes: number;
   /** The names of the global objects whose methods are tools. */
   readonly namespaces: ReadonlySet<string>;
+}
+
+/** Facts that need more than one pass are computed on first use. */
+export function readSyntax(
+  input: Pick<ProgramSyntax, "source" | "tree" | "sourceBytes" | "toAuthor"> & {
+    readonly namespaces: readonly Namespace[];
+  },
+): ProgramSyntax {
+  const { tree } = input;
+  const globals = resolveScopes(tree);
+  const namespaces = new Set(input.namespaces.map(({ name }) => name));
+  const lazy: { around?: ProgramSyntax["around"]; throwing?: ReadonlySet<AnyNode> } = {};
+  const around: ProgramSyntax["around"] = (node) => (lazy.around ??= readSurroundings(tree))(node);
+  return {
+    ...input,
+    globals,
+    namespaces,
+    folder: createConstantFolder({ tree, globals }),
+    around,
+    get throwing() {
+      return (lazy.throwing ??= findThrowing({ tree, globals, namespaces, around }));
+    },
+  };
 }

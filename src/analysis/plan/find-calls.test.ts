@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConnectorId } from "../../domain/index.ts";
 import type { Namespace } from "../../domain/index.ts";
-import { readSyntax } from "../read-syntax.ts";
+import { readSyntax } from "../program-syntax.ts";
 import { findCalls } from "./find-calls.ts";
 import { createLocator } from "../locate.ts";
 import { parseJavascript } from "../parse-javascript.ts";

@@ -4,14 +4,10 @@ import type { Finding } from "../../domain/index.ts";
 import type { SourcePosition } from "../locate.ts";
 import { cutMessage } from "../refuse.ts";
 import type { SourceComplaint } from "../refuse.ts";
-import { maxSourceSize } from "./max-source-size.ts";
-import { noDangerousGlobals } from "./no-dangerous-globals.ts";
-import { noDynamicImport } from "./no-dynamic-import.ts";
-import { noEval } from "./no-eval.ts";
-import { noExternalImport } from "./no-external-import.ts";
-import { noInfiniteLoop } from "./no-infinite-loop.ts";
+import { noDangerousGlobals, noEval } from "./forbidden-globals.ts";
+import { noDynamicImport, noExternalImport } from "./imports.ts";
+import { noInfiniteLoop, noNestedLoops } from "./loops.ts";
 import { noInvisibleCharacters } from "./no-invisible-characters.ts";
-import { noNestedLoops } from "./no-nested-loops.ts";
 import { noPrototypePollution } from "./no-prototype-pollution.ts";
 import { noToolInLoop } from "./no-tool-in-loop.ts";
 import { noUnawaitedCall } from "./no-unawaited-call.ts";
@@ -34,6 +30,18 @@ export interface RuleResult {
   readonly findings: readonly Finding[];
   readonly block: SourceComplaint | undefined;
 }
+
+/** Long sources are mostly data. The hard limit is `sourceBytes`. */
+const maxSourceSize: AnalysisRule = {
+  name: "max-source-size",
+  severity: "warn",
+  check: ({ source, sourceBytes }) => {
+    const most = Math.floor(sourceBytes / 4);
+    if (Buffer.byteLength(source, "utf8") <= most) return [];
+    const message = `the source is larger than ${most} bytes, a quarter of what can run`;
+    return [{ offset: 0, message, fix: "give data as `input` or let a tool fetch it" }];
+  },
+};
 
 const RULES: readonly AnalysisRule[] = [
   noExternalImport,

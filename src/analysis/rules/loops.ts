@@ -1,4 +1,4 @@
-/** A loop without an exit runs until a limit stops the execution, and its work is lost. */
+/** Loops without an exit, and loops inside loops. */
 
 import type { AnyNode } from "acorn";
 import { mayFail, namesOfMethods } from "../may-fail.ts";
@@ -7,7 +7,10 @@ import type { Enclosure } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** Checks loops whose condition is always true for something that can end them. */
+/**
+ * A loop without an exit runs until a limit stops the execution, and its work is lost. Checks loops whose condition is
+ * always true for something that can end them.
+ */
 export const noInfiniteLoop: AnalysisRule = {
   name: "no-infinite-loop",
   severity: "error",
@@ -23,6 +26,20 @@ export const noInfiniteLoop: AnalysisRule = {
         return { offset, message, fix: "add a condition that becomes false, or a `break`" };
       });
   },
+};
+
+/** Nested loops multiply their steps. Off by default: most are short. Within one function; callbacks do not count. */
+export const noNestedLoops: AnalysisRule = {
+  name: "no-nested-loops",
+  severity: "off",
+  check: ({ tree, around }) =>
+    tree.nodes
+      .filter((node) => isLoop(node) && withinFunction(around(node)).some(({ kind }) => kind === "loop"))
+      .map(({ start: offset }): Objection => ({
+        offset,
+        message: "this loop runs inside another one, so its steps multiply",
+        fix: "index one of the lists with a Map or Object.groupBy, or move the inner loop into a function",
+      })),
 };
 
 function holdsForever(loop: AnyNode, { folder }: ProgramSyntax): boolean {
