@@ -2,14 +2,13 @@
 
 import type { AnyNode, CallExpression, Expression, SpreadElement } from "acorn";
 import type { Json, JsonObject, Program } from "../../domain/index.ts";
+import { defined } from "../../domain/index.ts";
 import { findExits } from "./find-exits.ts";
-import type { Exits } from "./find-exits.ts";
-import { climb } from "./find-function.ts";
-import type { FunctionFinder } from "./find-function.ts";
+import { callOf, climb, createCallerFinder } from "./find-function.ts";
 import { findCalledFunction } from "../find-entry.ts";
 import { namespaceAt, withoutChain } from "../called-namespace.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
-import { isFunction } from "../resolve-scopes.ts";
+import { functionAround, withinFunction } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
 /** One place in a program from which tools can be reached. */
@@ -25,28 +24,26 @@ const MAX_ARGUMENT_CHARS = 2_000;
 const MAX_DEPTH = 6;
 
 /** Finds the context of the calls of one program. */
-export function createCallContext(syntax: ProgramSyntax, functions: FunctionFinder): (reader: AnyNode) => CallContext {
-  const known: CallerFacts = { functions, exits: findExits(syntax), entry: findCalledFunction(syntax.tree) };
+export function createCallContext(syntax: ProgramSyntax): (reader: AnyNode) => CallContext {
+  const findWhen = createWhenFinder(syntax);
   return (reader) => {
     const call = findOnlyCall(reader, syntax);
     if (!call) return UNKNOWN_CONTEXT;
-    const args = readArguments(call, syntax);
-    const { times, when } = whenOf(call, syntax, known);
-    return { times, when: isCertain(reader, syntax) ? when : "maybe", ...(args && { args }) };
+    const { times, when } = findWhen(call);
+    return defined({ times, when: isCertain(reader, syntax) ? when : "maybe", args: readArguments(call, syntax) });
   };
 }
 
 /** The single call of a tool that was read: the read is its callee, or it initializes a name with a single call. */
 function findOnlyCall(reader: AnyNode, syntax: ProgramSyntax): CallExpression | undefined {
-  const { outermost, parent } = climb(reader, syntax);
-  if (parent?.type === "CallExpression") return parent.callee === outermost ? parent : undefined;
+  const { parent } = climb(reader, syntax);
+  if (parent?.type === "CallExpression") return callOf(reader, syntax);
   const target =
     reader.type === "Property" ? reader.value : parent?.type === "VariableDeclarator" ? parent.id : undefined;
   const binding = target?.type === "Identifier" ? syntax.globals.bindingOf(target) : undefined;
   const [mention] = binding?.mentions ?? [];
-  if (binding?.declarers.length !== 1 || binding.mentions.length !== 1 || !mention) return undefined;
-  const use = climb(mention, syntax);
-  return use.parent?.type === "CallExpression" && use.parent.callee === use.outermost ? use.parent : undefined;
+  const isSingle = binding?.declarers.length === 1 && binding.mentions.length === 1;
+  return mention && isSingle ? callOf(mention, syntax) : undefined;
 }
 
 /** Whether the object can only be one namespace: its name, or an alias that is never written. */
@@ -64,38 +61,30 @@ function objectOf(reader: AnyNode, { tree }: ProgramSyntax): AnyNode | undefined
   return declarer?.type === "VariableDeclarator" && declarer.id === pattern ? (declarer.init ?? undefined) : undefined;
 }
 
-interface CallerFacts {
-  readonly functions: FunctionFinder;
-  readonly exits: Exits;
-  /** The entry function. */
-  readonly entry: AnyNode | undefined;
-}
-
-function whenOf(
-  call: CallExpression,
-  syntax: ProgramSyntax,
-  { functions, exits, entry }: CallerFacts,
-): Pick<CallSite, "times" | "when"> {
-  let [node, times, when]: [AnyNode, CallSite["times"], CallSite["when"]] = [call, "once", "always"];
-  if (isOptional(call, syntax)) when = "maybe";
-  const seen = new Set<AnyNode>();
-  for (;;) {
-    let gate = syntax.around(node);
-    for (; gate && gate.kind !== "function"; gate = gate.outer) {
-      if (gate.kind === "loop") times = "many";
-      if (gate.kind !== "guard" && gate.node.type !== "DoWhileStatement") when = "maybe";
+/** Climbs from a call to the calls of the functions around it. */
+function createWhenFinder(syntax: ProgramSyntax): (call: CallExpression) => Pick<CallSite, "times" | "when"> {
+  const mayPass = findExits(syntax);
+  const callersOf = createCallerFinder(syntax);
+  const entry = findCalledFunction(syntax.tree);
+  return (call) => {
+    let [node, times, when]: [AnyNode, CallSite["times"], CallSite["when"]] = [call, "once", "always"];
+    if (isOptional(call, syntax)) when = "maybe";
+    const climbed = new Set<AnyNode>();
+    for (;;) {
+      for (const gate of withinFunction(syntax.around(node))) {
+        if (gate.kind === "loop") times = "many";
+        if (gate.kind !== "guard" && gate.node.type !== "DoWhileStatement") when = "maybe";
+      }
+      const callee = functionAround(syntax.around(node));
+      if (mayPass(node, callee) || callee?.generator) when = "maybe";
+      const callers = callee && callersOf(callee);
+      if (!callee || (callee === entry && !callers?.length)) return { times, when };
+      const caller = callers?.length === 1 ? callers[0] : undefined;
+      if (!caller || climbed.has(caller)) return UNKNOWN_CONTEXT;
+      climbed.add(caller);
+      node = caller;
     }
-    const callee = gate?.node;
-    if (exits.mayPass(node, callee)) when = "maybe";
-    if (!callee || !isFunction(callee)) return { times, when };
-    if (callee.generator) when = "maybe";
-    const calls = functions.callsOf(callee);
-    if (callee === entry && !calls?.length) return { times, when };
-    const caller = calls?.length === 1 ? calls[0] : undefined;
-    if (!caller || seen.has(caller)) return UNKNOWN_CONTEXT;
-    seen.add(caller);
-    node = caller;
-  }
+  };
 }
 
 /** Whether an optional chain may skip the call; a namespace always exists. */

@@ -3,16 +3,17 @@
  * In doubt the result is "dynamic". The host decides at the call.
  */
 
-import { parseToolAddress } from "../../domain/index.ts";
+import { defined, parseToolAddress } from "../../domain/index.ts";
 import type { Namespace } from "../../domain/index.ts";
 import type { AnyNode, Identifier } from "acorn";
 import { UNKNOWN_CONTEXT, createCallContext } from "./call-context.ts";
 import type { CallSite } from "./call-context.ts";
-import { climb, createFunctionFinder } from "./find-function.ts";
+import { climb } from "./find-function.ts";
 import type { SourcePosition } from "../locate.ts";
 import { staticName } from "../read-tree.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import { traceFlow } from "./trace-flow.ts";
+import { isInherited } from "./trace-parts.ts";
 import type { ToolReach } from "./trace-flow.ts";
 
 type Site = Omit<CallSite, "line" | "column"> & { readonly offset: number };
@@ -44,23 +45,21 @@ function findSites(syntax: ProgramSyntax, namespaces: readonly Namespace[]): rea
   if (starts.length === 0) return doors.sites;
   const reached = traceFlow(syntax, { starts, builtinsHold: doors.builtinsHold && builtinsHold(syntax) });
   if (!reached) return [dynamicAt(0)];
-  const contextOf = createCallContext(syntax, createFunctionFinder(syntax));
+  const contextOf = createCallContext(syntax);
   return [...doors.sites, ...dropRepeats(reached.map((reach) => toSite(reach, contextOf)))];
 }
 
-function toSite(
-  { namespace, tool, node, reader, computed }: ToolReach,
-  contextOf: ReturnType<typeof createCallContext>,
-): Site {
+function toSite({ namespace, tool, node, reader }: ToolReach, contextOf: ReturnType<typeof createCallContext>): Site {
   const address = tool === undefined || isInherited(tool) ? undefined : parseToolAddress(`${namespace}.${tool}`);
   const offset = node.start;
   if (!address || !reader) return { address: "dynamic", namespace, ...UNKNOWN_CONTEXT, offset };
-  return { address, ...(computed && { computed }), ...contextOf(reader), offset };
+  const computed = nameReadBy(reader) === undefined ? true : undefined;
+  return defined({ address, computed, ...contextOf(reader), offset });
 }
 
-/** Names that every object inherits are not tools; reading one may expose the object. */
-function isInherited(name: string): boolean {
-  return Object.hasOwn(Object.prototype, name);
+function nameReadBy(reader: AnyNode): string | undefined {
+  if (reader.type === "MemberExpression") return staticName(reader.property, reader.computed);
+  return reader.type === "Property" ? staticName(reader.key, reader.computed) : undefined;
 }
 
 function dropRepeats(sites: readonly Site[]): readonly Site[] {

@@ -4,23 +4,16 @@ import type { AnyNode } from "acorn";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import { functionAround, isLoop } from "../surroundings.ts";
 
-export interface Exits {
-  /** Whether a jump before `node` may leave `callee`, or a block or loop around `node`. */
-  mayPass(node: AnyNode, callee: AnyNode | undefined): boolean;
-}
-
-/** The range that a jump may skip. */
-interface SkippedRange {
-  readonly from: number;
-  readonly to: number;
-}
+/** Whether a jump before `node` may leave `callee`, or a block or loop around `node`. */
+type MayPass = (node: AnyNode, callee: AnyNode | undefined) => boolean;
 
 /** Beyond this many jumps in one function, everything after them counts as skippable. */
 const MAX_JUMPS = 100;
 
 /** Takes one pass over the tree. */
-export function findExits(syntax: Pick<ProgramSyntax, "tree" | "around">): Exits {
-  const skipped = new Map<AnyNode | undefined, SkippedRange[]>();
+export function findExits(syntax: Pick<ProgramSyntax, "tree" | "around">): MayPass {
+  /** For each function, the ranges that its jumps may skip. */
+  const skipped = new Map<AnyNode | undefined, { readonly from: number; readonly to: number }[]>();
   for (const node of syntax.tree.nodes) {
     const to = endOfTarget(node, syntax);
     if (to === undefined) continue;
@@ -30,10 +23,7 @@ export function findExits(syntax: Pick<ProgramSyntax, "tree" | "around">): Exits
     // From its end on: its operand runs before the jump.
     if (known.length <= MAX_JUMPS) known.push({ from: node.end, to: known.length === MAX_JUMPS ? Infinity : to });
   }
-  return {
-    mayPass: (node, callee) =>
-      skipped.get(callee)?.some(({ from, to }) => from <= node.start && node.start < to) ?? false,
-  };
+  return (node, callee) => skipped.get(callee)?.some(({ from, to }) => from <= node.start && node.start < to) ?? false;
 }
 
 function endOfTarget(node: AnyNode, { tree }: Pick<ProgramSyntax, "tree">): number | undefined {
