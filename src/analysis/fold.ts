@@ -23,6 +23,7 @@ export interface ConstantFolder {
 
 const MAX_STEPS = 40;
 const MAX_VALUES = 16;
+const MAX_CHARS = 1_000;
 const ALWAYS_TRUE: ReadonlySet<string> = new Set([
   "ArrayExpression",
   "ObjectExpression",
@@ -87,9 +88,8 @@ function foldOnce(node: AnyNode, context: FoldState, steps: number): readonly Co
     case "Literal":
       return isConstant(inner.value) && !("bigint" in inner) ? [inner.value] : undefined;
     case "TemplateLiteral":
-      return foldTemplate(
-        inner.quasis.map(({ value }) => value.cooked ?? ""),
-        inner.expressions.map(next),
+      return combine(inner.expressions.map(next), (values) =>
+        inner.quasis.map(({ value }, at) => (at === 0 ? "" : String(values[at - 1])) + (value.cooked ?? "")).join(""),
       );
     case "UnaryExpression":
       return combine([next(inner.argument)], ([value]) => applyUnary(inner.operator, value));
@@ -108,15 +108,6 @@ function foldOnce(node: AnyNode, context: FoldState, steps: number): readonly Co
 
 function isConstant(value: unknown): value is Constant {
   return value === null || ["string", "number", "boolean", "undefined"].includes(typeof value);
-}
-
-function foldTemplate(
-  texts: readonly string[],
-  holes: readonly (readonly Constant[] | undefined)[],
-): readonly Constant[] | undefined {
-  return combine(holes, (values) =>
-    texts.map((text, at) => (at === 0 ? text : String(values[at - 1]) + text)).join(""),
-  );
 }
 
 /** Folds `undefined`, a name with one constant value, or the variable of a loop over an array of constants. */
@@ -174,13 +165,8 @@ export function isWritten(mention: AnyNode, tree: Tree): boolean {
 }
 
 function join(parts: readonly (readonly Constant[] | undefined)[]): readonly Constant[] | undefined {
-  const all: Constant[] = [];
-  for (const part of parts) {
-    if (!part) return undefined;
-    all.push(...part);
-  }
-  const unique = [...new Set(all)];
-  return unique.length <= MAX_VALUES ? unique : undefined;
+  const unique = [...new Set(parts.flatMap((part) => part ?? []))];
+  return parts.includes(undefined) || unique.length > MAX_VALUES ? undefined : unique;
 }
 
 /** Applies `make` to every combination of the parts' values. */
@@ -194,13 +180,9 @@ function combine(
     rows = rows.flatMap((row) => part.map((value) => [...row, value]));
     if (rows.length > MAX_VALUES) return undefined;
   }
-  const made: Constant[] = [];
-  for (const row of rows) {
-    const value = make(row);
-    if (value === UNKNOWN || (typeof value === "string" && value.length > 1_000)) return undefined;
-    made.push(value);
-  }
-  return [...new Set(made)];
+  const made = rows.map((row) => make(row));
+  const isLost = made.some((value) => value === UNKNOWN || (typeof value === "string" && value.length > MAX_CHARS));
+  return isLost ? undefined : [...new Set(made)];
 }
 
 /** Marks a value that is not computed; no program has this string by accident. */
@@ -214,6 +196,20 @@ function applyUnary(operator: string, value: Constant): Constant {
   return operator === "+" ? Number(value) : UNKNOWN;
 }
 
+const OF_NUMBERS: ReadonlyMap<string, (a: number, b: number) => Constant> = new Map<
+  string,
+  (a: number, b: number) => Constant
+>([
+  ["<", (a, b) => a < b],
+  [">", (a, b) => a > b],
+  ["<=", (a, b) => a <= b],
+  [">=", (a, b) => a >= b],
+  ["-", (a, b) => a - b],
+  ["*", (a, b) => a * b],
+  ["/", (a, b) => a / b],
+  ["%", (a, b) => a % b],
+]);
+
 function applyBinary(operator: BinaryExpression["operator"], a: Constant, b: Constant): Constant {
   if (operator === "+") return typeof a === "string" || typeof b === "string" ? `${a}${b}` : Number(a) + Number(b);
   if (operator === "===") return a === b;
@@ -221,28 +217,5 @@ function applyBinary(operator: BinaryExpression["operator"], a: Constant, b: Con
   if (typeof a !== typeof b || (typeof a !== "number" && typeof a !== "string")) return UNKNOWN;
   if (operator === "==") return a === b;
   if (operator === "!=") return a !== b;
-  return typeof a === "number" && typeof b === "number" ? applyNumbers(operator, a, b) : UNKNOWN;
-}
-
-function applyNumbers(operator: BinaryExpression["operator"], a: number, b: number): Constant {
-  switch (operator) {
-    case "<":
-      return a < b;
-    case ">":
-      return a > b;
-    case "<=":
-      return a <= b;
-    case ">=":
-      return a >= b;
-    case "-":
-      return a - b;
-    case "*":
-      return a * b;
-    case "/":
-      return a / b;
-    case "%":
-      return a % b;
-    default:
-      return UNKNOWN;
-  }
+  return typeof a === "number" && typeof b === "number" ? (OF_NUMBERS.get(operator)?.(a, b) ?? UNKNOWN) : UNKNOWN;
 }

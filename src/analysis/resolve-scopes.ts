@@ -47,22 +47,18 @@ interface LexicalScope {
 
 /** Takes time linear in the tree times the depth of its scopes. */
 export function resolveScopes(tree: Tree): ProgramNames {
-  const declared = new Set<AnyNode>();
-  const scopes = assignScopes(tree, declared);
+  const scopes = assignScopes(tree);
+  const bindings = declareAll(tree, scopes);
   const mentions = new Map<string, Identifier[]>();
-  const bindings = new Map<AnyNode, NameBinding>();
   const outerThis: AnyNode[] = [];
   for (const [index, node] of tree.nodes.entries()) {
     const scope = scopes.outer[index];
     if (node.type === "ThisExpression" && !scope?.ownThis) outerThis.push(node);
-    if (node.type !== "Identifier" || !isMention(node, parentAt(tree, index))) continue;
-    const binding = findBinding(node.name, scopes.own.get(node) ?? scope);
-    if (binding) {
-      bindings.set(node, binding);
-      if (!declared.has(node)) binding.mentions.push(node);
-      continue;
-    }
-    const known = mentions.get(node.name);
+    if (node.type !== "Identifier" || bindings.has(node)) continue;
+    if (!isMention(node, tree.nodes[tree.parents[index] ?? -1])) continue;
+    const binding = findBinding(node.name, scope);
+    const known = binding?.mentions ?? mentions.get(node.name);
+    if (binding) bindings.set(node, binding);
     if (known) known.push(node);
     else mentions.set(node.name, [node]);
   }
@@ -89,13 +85,9 @@ interface Scopes {
   readonly outer: readonly (LexicalScope | undefined)[];
   /** The scope that a node opens for its children. */
   readonly inner: readonly (LexicalScope | undefined)[];
-  /** The scope of a declaring identifier, where it differs from the scope around it. */
-  readonly own: ReadonlyMap<AnyNode, LexicalScope>;
 }
 
-/** Fills `declared` with the identifiers that declare something. */
-function assignScopes(tree: Tree, declared: Set<AnyNode>): Scopes {
-  const own = new Map<AnyNode, LexicalScope>();
+function assignScopes(tree: Tree): Scopes {
   const outer: (LexicalScope | undefined)[] = [];
   const inner: (LexicalScope | undefined)[] = [];
   for (const [index, node] of tree.nodes.entries()) {
@@ -106,20 +98,23 @@ function assignScopes(tree: Tree, declared: Set<AnyNode>): Scopes {
     outer.push(scope);
     inner.push(opensScope(node) ? createScope(node, parent, scope) : undefined);
   }
-  const note = (id: Identifier, scope: LexicalScope, declarer: AnyNode): void => {
-    declared.add(id);
-    own.set(id, scope);
-    const known = scope.names.get(id.name);
-    if (known) known.declarers.push(declarer);
-    else scope.names.set(id.name, { declarers: [declarer], mentions: [] });
-  };
-  for (const [index, node] of tree.nodes.entries())
-    declareNames(node, { outer: outer[index], inner: inner[index], note });
-  return { outer, inner, own };
+  return { outer, inner };
 }
 
-function parentAt(tree: Tree, index: number): AnyNode | undefined {
-  return tree.nodes[tree.parents[index] ?? -1];
+/** Returns the bindings of all identifiers that declare something. */
+function declareAll(tree: Tree, { outer, inner }: Scopes): Map<AnyNode, OpenBinding> {
+  const bindings = new Map<AnyNode, OpenBinding>();
+  for (const [index, node] of tree.nodes.entries()) {
+    for (const [scope, pattern, declarer] of declarationsOf(node, outer[index], inner[index])) {
+      for (const id of scope && pattern ? namesOf(pattern) : []) {
+        const binding = scope?.names.get(id.name) ?? { declarers: [], mentions: [] };
+        binding.declarers.push(declarer);
+        scope?.names.set(id.name, binding);
+        bindings.set(id, binding);
+      }
+    }
+  }
+  return bindings;
 }
 
 function createScope(node: AnyNode, parent: AnyNode | undefined, around: LexicalScope | undefined): LexicalScope {
@@ -160,34 +155,26 @@ export function isFunction(node: AnyNode): node is FunctionNode {
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-interface DeclarationScopes {
-  readonly outer: LexicalScope | undefined;
-  readonly inner: LexicalScope | undefined;
-  readonly note: (id: Identifier, scope: LexicalScope, declarer: AnyNode) => void;
-}
+type Declaration = readonly [scope: LexicalScope | undefined, pattern: AnyNode | null | undefined, declarer: AnyNode];
 
-function declareNames(node: AnyNode, { outer, inner, note }: DeclarationScopes): void {
-  const declare = (
-    scope: LexicalScope | undefined,
-    pattern: AnyNode | null | undefined,
-    declarer: AnyNode = node,
-  ): void => {
-    if (!scope || !pattern) return;
-    for (const id of namesOf(pattern)) note(id, scope, declarer);
-  };
+function declarationsOf(
+  node: AnyNode,
+  outer: LexicalScope | undefined,
+  inner: LexicalScope | undefined,
+): readonly Declaration[] {
   if (node.type === "VariableDeclaration") {
     const scope = node.kind === "var" ? hoistingScope(outer) : outer;
-    for (const declarator of node.declarations) declare(scope, declarator.id, declarator);
-  } else if (node.type === "ClassDeclaration" || node.type === "ClassExpression") {
+    return node.declarations.map((declarator) => [scope, declarator.id, declarator]);
+  }
+  if (node.type === "ClassDeclaration" || node.type === "ClassExpression") {
     // Inside, a class has its name once more; that one is declared without an identifier of its own.
     if (node.id) inner?.names.set(node.id.name, { declarers: [node], mentions: [] });
-    declare(node.type === "ClassDeclaration" ? outer : inner, node.id);
-  } else if (node.type === "CatchClause") {
-    declare(inner, node.param);
-  } else if (isFunction(node)) {
-    for (const param of node.params) declare(inner, param);
-    declare(node.type === "FunctionDeclaration" ? outer : inner, node.id);
+    return [[node.type === "ClassDeclaration" ? outer : inner, node.id, node]];
   }
+  if (node.type === "CatchClause") return [[inner, node.param, node]];
+  if (!isFunction(node)) return [];
+  const params = node.params.map((param): Declaration => [inner, param, node]);
+  return [...params, [node.type === "FunctionDeclaration" ? outer : inner, node.id, node]];
 }
 
 function hoistingScope(from: LexicalScope | undefined): LexicalScope | undefined {
