@@ -1,7 +1,6 @@
 /** Sources made to be slow to parse: each has a start, a unit that is repeated up to a limit, and an end. */
 
-import { MAX_TOKENS } from "../src/analysis/prepare/check-size.ts";
-import { measureNesting } from "../src/analysis/prepare/measure-nesting.ts";
+import { MAX_TOKENS, measureNesting } from "../src/analysis/prepare/check-size.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 
 const FRAMES: readonly (readonly [start: string, unit: string, end: string])[] = [

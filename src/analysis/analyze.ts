@@ -6,7 +6,8 @@
 import { ERRORS, GloveboxError, describeError } from "../domain/index.ts";
 import type { Finding, Limits, Namespace, Program, PublicError } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
-import { blankHashbang } from "./edit-text.ts";
+import { createRecent } from "../timing/index.ts";
+import type { Recent } from "../timing/index.ts";
 import { checkRules } from "./rules/check-rules.ts";
 import type { RuleSettings } from "./rules/check-rules.ts";
 import { checkSize } from "./prepare/check-size.ts";
@@ -15,11 +16,11 @@ import { dropParameters } from "./prepare/drop-parameters.ts";
 import type { Timebox } from "./typescript/erase-types.ts";
 import { findCalls } from "./plan/find-calls.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
-import { joinInsertions, withoutInsertions } from "./edit-text.ts";
+import { blankHashbang, joinInsertions, withoutInsertions } from "./edit-text.ts";
 import type { EditedText } from "./edit-text.ts";
 import { wrapLastObject } from "./prepare/last-object.ts";
 import { createLocator } from "./locate.ts";
-import { describeRewrites, normalize, toCheckable } from "./prepare/normalize.ts";
+import { normalize, toCheckable } from "./prepare/normalize.ts";
 import { refuse } from "./refuse.ts";
 import { stripTypes } from "./typescript/strip-types.ts";
 import type { StrippedProgram } from "./parse-javascript.ts";
@@ -78,8 +79,8 @@ function buildProgram(
   const checked = checkRules(syntax, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
-  for (const { message, offset } of describeRewrites(stripped.text, tree)) note(message, toAuthor(offset));
-  const { javascript, insertions: added } = normalize(stripped.text, tree);
+  const { javascript, insertions: added, notes } = normalize(stripped.text, tree);
+  for (const { message, offset } of notes) note(message, toAuthor(offset));
   const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
   return {
     digest: digestOf(javascript),
@@ -134,4 +135,31 @@ function findUnknownNames({ mentions }: ProgramNames, namespaces: ReadonlySet<st
   const isKnown = (name: string): boolean =>
     namespaces.has(name) || KNOWN_NAMES.has(name) || Object.hasOwn(globalThis, name);
   return [...mentions.keys()].filter((name) => !isKnown(name));
+}
+
+const MOST_KEPT = 32;
+/** Longer sources are rarely sent twice. */
+const MOST_CHARS = 8_192;
+
+type Surface = Parameters<typeof analyze>[1];
+
+/**
+ * Like `analyze`, with fixed options except `varying`. Keeps the results of the last sources, but no refusals: agents
+ * often run the same program again, and programs are immutable, so executions can share one.
+ */
+export function rememberAnalyses(
+  options: Omit<AnalysisOptions, "limits" | "enabled">,
+): (source: string, surface: Surface, varying: Pick<AnalysisOptions, "limits" | "enabled">) => AnalysisResult {
+  const kept = new WeakMap<Surface, Recent<string, AnalysisResult>>();
+  return (source, surface, varying) => {
+    const key = `${varying.enabled} ${varying.limits.sourceBytes} ${source}`;
+    const recent = kept.get(surface) ?? createRecent<string, AnalysisResult>(MOST_KEPT);
+    const known = recent.get(key);
+    if (known) return known;
+    const analyzed = analyze(source, surface, { ...options, ...varying });
+    if (!analyzed.ok || source.length > MOST_CHARS) return analyzed;
+    recent.set(key, analyzed);
+    kept.set(surface, recent);
+    return analyzed;
+  };
 }

@@ -17,6 +17,10 @@ export function findLastStatement(root: Root): Root["body"][number] | undefined 
   return above && BRANCHING.has(above.type) ? above : last;
 }
 
+export function findExported(root: Root): ExportDefaultDeclaration | undefined {
+  return root.body.find((node) => node.type === "ExportDefaultDeclaration");
+}
+
 /** `void main()` at the end: in Node the process would wait for the work; here the program would end before it. */
 export function findDropped(root: Root): AnyNode | undefined {
   const last = findLastStatement(root);
@@ -47,7 +51,7 @@ export function isLastExport(root: Root, exported: ExportDefaultDeclaration): bo
 /** The function that the program consists of, exports or declares; by default only if it needs no arguments. */
 export function findCalledFunction(tree: Tree, accepts: Accepts = isCallable): AnyNode | undefined {
   const { root } = tree;
-  const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
+  const exported = findExported(root);
   const last = findLastStatement(root);
   if (exported && !isNamed(exported.declaration)) {
     const inner = withoutParens(exported.declaration);
@@ -174,17 +178,11 @@ function endsOf(node: AnyNode): readonly (AnyNode | null | undefined)[] {
   }
 }
 
-/** A case that falls through does not end the switch. */
+/** A case ends with the statement before its `break`, also in `{ …; break; }`; one that falls through does not end. */
 function endOfCase(statements: readonly AnyNode[], isLast: boolean): AnyNode | undefined {
   const last = statements.at(-1);
-  if (last?.type === "BreakStatement" && !last.label) return statements.at(-2);
-  return isLast || last?.type === "BlockStatement" ? endOfBlock(last, isLast) : undefined;
-}
-
-/** `case 1: { …; break; }` ends with the statement before its `break`. */
-function endOfBlock(last: AnyNode | undefined, isLast: boolean): AnyNode | undefined {
-  if (last?.type !== "BlockStatement") return last;
-  const end = last.body.at(-1);
-  if (end?.type === "BreakStatement" && !end.label) return last.body.at(-2);
+  const inner = last?.type === "BlockStatement" ? last.body : statements;
+  const end = inner.at(-1);
+  if (end?.type === "BreakStatement" && !end.label) return inner.at(-2);
   return isLast ? last : undefined;
 }

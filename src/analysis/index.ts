@@ -1,6 +1,6 @@
 /** The front door of `analysis`: source text in, a checked program or a reason out. It never runs code. */
 
-export { analyze } from "./analyze.ts";
+export { analyze, rememberAnalyses } from "./analyze.ts";
 export type { AnalysisOptions, AnalysisResult } from "./analyze.ts";
 export { DEFAULT_RULES } from "./rules/check-rules.ts";
 export type { RuleSetting, RuleSettings } from "./rules/check-rules.ts";
@@ -8,4 +8,3 @@ export type { Timebox } from "./typescript/erase-types.ts";
 export { createLocator, frameAt, toAuthorPosition, toPrintable } from "./locate.ts";
 export type { SourcePosition } from "./locate.ts";
 export { planCalls } from "./plan/plan-calls.ts";
-export { rememberAnalyses } from "./remember-programs.ts";

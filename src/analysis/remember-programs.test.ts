@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { DEFAULT_RULES } from "./rules/check-rules.ts";
-import { rememberAnalyses } from "./remember-programs.ts";
+import { rememberAnalyses } from "./analyze.ts";
 
 const LIMITS = { sourceBytes: 100_000 };
 const VARYING = { limits: LIMITS, enabled: true };

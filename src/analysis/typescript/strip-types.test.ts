@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { GloveboxError, describeError } from "../../domain/index.ts";
 import type { PublicError } from "../../domain/index.ts";
 import type { Timebox } from "./erase-types.ts";
-import { measureNesting } from "../prepare/measure-nesting.ts";
+import { measureNesting } from "../prepare/check-size.ts";
 import { stripTypes } from "./strip-types.ts";
 
 function strip(source: string, timebox?: Timebox): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Token } from "acorn";
 import { parseJavascript } from "../parse-javascript.ts";
-import { weaveOutput } from "./weave-output.ts";
+import { weaveOutput } from "./transform-types.ts";
 
 function weave(source: string, text: string, toSource: ReadonlyMap<number, number> = new Map()): string {
   const tokens = tokensOf(text);
