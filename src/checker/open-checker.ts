@@ -1,18 +1,38 @@
 /**
  * Checks programs against the generated API. The check helps authors and is not a security boundary: a program that
  * cannot be checked runs, with a warning.
+ *
+ * The checker's process starts on demand, receives each set of declarations once, is killed when it is late or too
+ * large, and is not restarted before a backoff after a failure.
  */
 
-import type { ApiSurface } from "../domain/index.ts";
+import type { ApiSurface, ChildKeeper, Instant } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
-import { createRecent } from "../timing/index.ts";
-import { createWarmProcess, nameApi } from "./warm-process.ts";
-import type { CheckerLimits, CheckOutcome, ProcessOptions } from "./warm-process.ts";
-import type { Mistake } from "./wire.ts";
+import { MINUTE_MS, backoffMs, createRecent } from "../timing/index.ts";
+import { CHILD, startCheckerProcess } from "./start-process.ts";
+import type { CheckerProcess } from "./start-process.ts";
+import type { CheckerReply, Mistake } from "./wire.ts";
 
-export interface CheckerOptions extends Omit<ProcessOptions, "limits"> {
+interface CheckerLimits {
+  /** From the start of a process, or from new declarations, until it can check. */
+  readonly prepareMs: number;
+  readonly checkMs: number;
+  readonly memoryBytes: number;
+  /** Doubles with every failure in a row. */
+  readonly backoffMs: number;
+}
+
+export interface CheckerOptions {
+  /** The executable that runs the checker's process: the gateway's own. */
+  readonly node: string;
+  readonly keeper: ChildKeeper;
+  readonly now: () => Instant;
+  /** Resident bytes of a process and its children; `undefined` where the platform does not tell. */
+  readonly measure: (pid: number) => number | undefined;
   /** Tests make these smaller. */
   readonly limits?: Partial<CheckerLimits>;
+  /** The code of the process; tests pass their own. */
+  readonly script?: string;
 }
 
 /** The author's TypeScript: offsets count in it. */
@@ -26,23 +46,22 @@ export type CheckResult =
   | { readonly kind: "checked"; readonly mistakes: readonly Mistake[] }
   | { readonly kind: "unchecked"; readonly reason: string };
 
-export interface CheckerStats {
-  /** Programs that reached the process; programs that the cache answered are not counted. */
-  readonly asked: number;
-  /** How often a process was started. */
-  readonly starts: number;
-  /** The pid of the process, or 0 while there is none. */
-  readonly pid: number;
-}
-
 export interface Checker extends AsyncDisposable {
   check(request: CheckRequest): Promise<CheckResult>;
-  stats(): CheckerStats;
+  stats(): {
+    /** Programs that reached the process; programs that the cache answered are not counted. */
+    readonly asked: number;
+    /** How often a process was started. */
+    readonly starts: number;
+    /** The pid of the process, or 0 while there is none. */
+    readonly pid: number;
+  };
 }
 
 /** Preparing takes a third of a second, or seconds on a busy machine; a check takes milliseconds. */
 const LIMITS: CheckerLimits = { prepareMs: 15_000, checkMs: 2_000, memoryBytes: 512 * 1024 * 1024, backoffMs: 500 };
-const KEPT_ANSWERS = 256;
+const KEPT_RESULTS = 256;
+const WATCH_MS = 50;
 
 const TOO_LONG = "The types were not checked: the check took too long";
 const BROKEN = "The types were not checked: the checker ended and will be started again";
@@ -50,50 +69,98 @@ const WAITING = "The types were not checked: the checker failed a moment ago and
 
 /** Starts nothing; the first check does. */
 export function openChecker(options: CheckerOptions): Checker {
-  const running = createWarmProcess({ ...options, limits: { ...LIMITS, ...options.limits } });
-  const kept = createRecent<string, CheckResult>(KEPT_ANSWERS);
+  const { now, measure, script = CHILD } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  /** The declarations that the process has. */
+  const known = new Set<string>();
+  const results = createRecent<string, CheckResult>(KEPT_RESULTS);
+  let child: CheckerProcess | undefined;
   let queue: Promise<unknown> = Promise.resolve();
+  let [isClosed, notBefore, failuresInRow] = [false, 0, 0];
+  let [ids, asked, starts] = [0, 0, 0];
 
-  async function answer({ text, surface }: CheckRequest, key: string): Promise<CheckResult> {
-    const before = kept.get(key);
+  const isTooLarge = ({ pid }: CheckerProcess): boolean => (measure(pid) ?? 0) > limits.memoryBytes;
+
+  function findProcess(): CheckerProcess | undefined {
+    if (child && !child.isGone) return child;
+    if (isClosed || now() < notBefore) return undefined;
+    known.clear();
+    starts += 1;
+    child = startCheckerProcess({ ...options, script });
+    return child;
+  }
+
+  /** Kills a process that uses too much memory before it replies. */
+  async function ask(to: CheckerProcess, request: CheckerQuestion, ms: number): Promise<Outcome> {
+    ids += 1;
+    const late = Promise.withResolvers<Outcome>();
+    const timer = setTimeout(() => late.resolve({ kind: "late" }), ms);
+    const watcher = setInterval(() => void (isTooLarge(to) && to.kill()), WATCH_MS);
+    const reply = to.ask({ id: ids, ...request }).catch((): Outcome => ({ kind: "gone" }));
+    try {
+      return await Promise.race([reply, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      clearInterval(watcher);
+    }
+  }
+
+  async function askPrepared(to: CheckerProcess, { text, surface }: CheckRequest): Promise<Outcome> {
+    const api = nameApi(surface);
+    const isNew = !known.has(api);
+    if (isNew) {
+      known.add(api);
+      // With an empty program, so that parsing the declarations does not count against a program's time.
+      const { declarations } = surface;
+      const prepared = await ask(to, { api, declarations, text: "" }, limits.prepareMs);
+      if (prepared.kind !== "checked") return prepared;
+    }
+    asked += 1;
+    const outcome = await ask(to, { api, text }, limits.checkMs);
+    if (outcome.kind !== "unknownApi") return outcome;
+    known.delete(api);
+    return isNew ? { kind: "gone" } : askPrepared(to, { text, surface });
+  }
+
+  async function check(request: CheckRequest, key: string): Promise<CheckResult> {
+    const before = results.get(key);
     if (before) return before;
-    const outcome = await running.ask(text, surface);
-    const checked = toChecked(outcome);
+    const to = findProcess();
+    if (!to) return { kind: "unchecked", reason: WAITING };
+    const outcome = await askPrepared(to, request);
+    const isChecked = outcome.kind === "checked";
+    if (!isChecked || isTooLarge(to)) await to.kill();
+    failuresInRow = isChecked ? 0 : failuresInRow + 1;
+    notBefore = now() + backoffMs(failuresInRow, { firstMs: limits.backoffMs, longestMs: MINUTE_MS });
+    const result: CheckResult = isChecked
+      ? { kind: "checked", mistakes: outcome.mistakes }
+      : { kind: "unchecked", reason: outcome.kind === "late" ? TOO_LONG : BROKEN };
     // Failures too: the same program would end the next process as well.
-    if (outcome.kind !== "waiting") kept.set(key, checked);
-    return checked;
+    results.set(key, result);
+    return result;
   }
 
   return {
-    stats: () => running.stats(),
+    stats: () => ({ asked, starts, pid: child && !child.isGone ? child.pid : 0 }),
     check(request) {
-      const key = keyOf(request);
-      const checked = queue.then(() => answer(request, key));
+      // The same text against the same tools has the same result.
+      const key = `${nameApi(request.surface)} ${digestOf(request.text)}`;
+      const checked = queue.then(() => check(request, key));
       queue = checked.catch(() => undefined);
       return checked;
     },
-    [Symbol.asyncDispose]: () => running.close(),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      await child?.kill();
+    },
   };
 }
 
-function toChecked(outcome: CheckOutcome): CheckResult {
-  switch (outcome.kind) {
-    case "checked":
-      return { kind: "checked", mistakes: outcome.mistakes };
-    case "late":
-      return { kind: "unchecked", reason: TOO_LONG };
-    case "waiting":
-      return { kind: "unchecked", reason: WAITING };
-    case "gone":
-    case "failed":
-    case "unknownApi":
-      return { kind: "unchecked", reason: BROKEN };
-    default:
-      return outcome satisfies never;
-  }
-}
+type CheckerQuestion = Omit<Parameters<CheckerProcess["ask"]>[0], "id">;
 
-/** The same text against the same tools has the same answer. */
-function keyOf({ text, surface }: CheckRequest): string {
-  return `${nameApi(surface)} ${digestOf(text)}`;
+type Outcome = CheckerReply | { readonly kind: "late" | "gone" };
+
+/** Equal names mean equal declarations. */
+function nameApi({ snapshot, part = "", secrets = [] }: ApiSurface): string {
+  return [snapshot, part, secrets.map((name) => `secrets.${name}`).join(" ")].filter((text) => text !== "").join(" ");
 }

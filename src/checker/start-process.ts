@@ -20,24 +20,25 @@ const FLAGS = ["--no-warnings", "--max-old-space-size=128", "--disable-sigusr1"]
 /** No valid reply is longer; a process that sends more is killed. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
-export interface CheckerProcessOptions {
-  /** The gateway's own executable. */
-  readonly node: string;
-  readonly script: string;
-  readonly keeper: ChildKeeper;
-}
-
 export interface CheckerProcess {
   readonly pid: number;
   readonly isGone: boolean;
   /** One request at a time; rejects if the process ends before it replies. */
-  ask(question: CheckerRequest): Promise<CheckerReply>;
+  ask(request: CheckerRequest): Promise<CheckerReply>;
   /** Resolves when the process and its children are gone. */
   kill(): Promise<void>;
 }
 
 /** The process has an empty environment and leads a process group that includes the native compiler. */
-export function startCheckerProcess({ node, script, keeper }: CheckerProcessOptions): CheckerProcess {
+export function startCheckerProcess({
+  node,
+  script,
+  keeper,
+}: {
+  readonly node: string;
+  readonly script: string;
+  readonly keeper: ChildKeeper;
+}): CheckerProcess {
   const spawned = spawn(node, [...FLAGS, script], {
     stdio: ["pipe", "pipe", "ignore"],
     env: {},
@@ -68,11 +69,11 @@ export function startCheckerProcess({ node, script, keeper }: CheckerProcessOpti
     get isGone() {
       return isGone;
     },
-    ask(question) {
+    ask(request) {
       const settle = Promise.withResolvers<CheckerReply>();
-      waiting = { id: question.id, settle };
+      waiting = { id: request.id, settle };
       if (isGone) settle.reject(new Error("The checker's process ended"));
-      else spawned.stdin.write(`${JSON.stringify(question)}\n`);
+      else spawned.stdin.write(`${JSON.stringify(request)}\n`);
       return settle.promise;
     },
     async kill() {

@@ -3,7 +3,7 @@
  * The process reads source text from strangers, so its replies are parsed as untrusted data.
  */
 
-import { defined, isJsonObject } from "../domain/index.ts";
+import { defined, isJsonObject, parseJson } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 
 /** A program to check. The declarations are sent only if this process has not seen them yet. */
@@ -116,13 +116,4 @@ function parseFix(raw: Json | undefined): Fix | undefined {
   const { start, end, text } = raw;
   if (typeof start !== "number" || typeof end !== "number" || typeof text !== "string") return undefined;
   return { start, end, text };
-}
-
-function parseJson(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }

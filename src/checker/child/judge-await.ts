@@ -11,6 +11,7 @@ import {
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
 
+import { defined } from "../../domain/index.ts";
 import type { Fix, Mistake } from "../wire.ts";
 import type { ApiDiagnostic } from "./judge.ts";
 import type { Origins } from "./origin.ts";
@@ -28,23 +29,16 @@ const SHOWN_CHARS = 60;
 export function createAwaitMistake(promise: Node, { file, origins, name }: AwaitContext): Mistake {
   const shown = textOf(promise, file).replace(/\s+/gu, " ");
   const detail = shown.length > SHOWN_CHARS ? `${shown.slice(0, SHOWN_CHARS)}…` : shown;
-  const fix = findFix(promise, file, origins);
-  const tool = toolOf(promise, origins);
-  return {
-    kind: "missing-await",
+  const origin = isCallExpression(promise) ? origins.ofType(origins.typeOf(promise.expression)) : undefined;
+  return defined({
+    kind: "missing-await" as const,
     start: startOf(promise, file),
     name,
     detail,
     doubtful: false,
-    ...(tool !== undefined && { tool }),
-    ...(fix && { fix }),
-  };
-}
-
-function toolOf(promise: Node, origins: Origins): string | undefined {
-  if (!isCallExpression(promise)) return undefined;
-  const origin = origins.ofType(origins.typeOf(promise.expression));
-  return origin?.kind === "tool" ? origin.address : undefined;
+    tool: origin?.kind === "tool" ? origin.address : undefined,
+    fix: findFix(promise, file, origins),
+  });
 }
 
 /** At the declaration if a variable holds the promise, otherwise around the expression. */
@@ -91,8 +85,15 @@ export function judgeIteration({ file, node, origins }: ApiDiagnostic): Mistake 
   const origin = origins.ofType(type);
   if (origin?.kind !== "value") return undefined;
   const detail = textOf(subject, file);
-  const tool = origin.address === "" ? {} : { tool: origin.address };
-  return { kind: "not-iterable", start: startOf(subject, file), name: detail, detail, doubtful: false, ...tool };
+  const tool = origin.address === "" ? undefined : origin.address;
+  return defined({
+    kind: "not-iterable" as const,
+    start: startOf(subject, file),
+    name: detail,
+    detail,
+    doubtful: false,
+    tool,
+  });
 }
 
 /** Arithmetic and comparisons: only a promise is a mistake; dates and mixed operands are allowed. */

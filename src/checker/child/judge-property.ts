@@ -1,4 +1,4 @@
-/** A missing property: of a namespace, of a promise without `await`, or of a tool's result. */
+/** Missing properties of a namespace, a promise or a result, undeclared names, and calls of other than functions. */
 
 import type { Node, SourceFile } from "typescript/unstable/ast";
 import {
@@ -10,14 +10,18 @@ import {
   isIdentifier,
   isObjectBindingPattern,
   isPropertyAccessExpression,
+  isTypeOfExpression,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
 
+import { defined } from "../../domain/index.ts";
 import type { Mistake } from "../wire.ts";
 import type { ApiDiagnostic } from "./judge.ts";
 import { createAwaitMistake } from "./judge-await.ts";
 import type { Origin } from "./origin.ts";
 import {
+  callAround,
+  calledChain,
   initializerOf,
   isAssigned,
   isGuarded,
@@ -25,6 +29,7 @@ import {
   isTestedByName,
   namesGiven,
   outermost,
+  some,
   startOf,
   textOf,
   variableFor,
@@ -51,9 +56,8 @@ export function judgeProperty({ file, node, origins }: ApiDiagnostic): Mistake |
   if (origins.mayHave(type, access.name)) return undefined;
   const origin = origins.ofType(type) ?? origins.ofName(access.receiver);
   if (!origin) return undefined;
-  const start = startOf(node, file);
   const doubtful = access.isGuarded || isTestedLater(access, { file, origins });
-  const missing = { start, name: access.name, doubtful };
+  const missing = { start: startOf(node, file), name: access.name, doubtful };
   return toMistake(origin, missing, textOf(access.receiver, file));
 }
 
@@ -66,9 +70,8 @@ function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "do
       return { kind: "not-callable", ...missing, detail, tool: origin.address };
     }
     case "value": {
-      const tool = origin.address === "" ? {} : { tool: origin.address };
-      const type = origin.type === undefined ? {} : { type: origin.type };
-      return { kind: "unknown-field", ...missing, detail: receiver, ...tool, ...type };
+      const tool = origin.address === "" ? undefined : origin.address;
+      return defined({ kind: "unknown-field" as const, ...missing, detail: receiver, tool, type: origin.type });
     }
     default:
       return origin.kind satisfies never;
@@ -105,10 +108,39 @@ function findAccess(node: Node, file: SourceFile): PropertyAccess | undefined {
   if (!named) return undefined;
   const name = textOf(named, file);
   const pattern = element.parent;
-  return {
+  return defined({
     receiver: (isVariableDeclaration(pattern.parent) && pattern.parent.initializer) || pattern,
     name,
     isGuarded: element.initializer !== undefined,
-    ...(element.name && isIdentifier(element.name) && { bound: element.name.text }),
-  };
+    bound: element.name && isIdentifier(element.name) ? element.name.text : undefined,
+  });
+}
+
+/** Only a called name can be a misspelled tool: `gihub.listIssues()`, `listIssues()`. The gateway decides. */
+export function judgeName({ file, node }: ApiDiagnostic): Mistake | undefined {
+  if (!isIdentifier(node) || namesGiven(file).has(node.text)) return undefined;
+  // `typeof github` tests for the global, so the program handles its absence.
+  if (some(file, (part) => isTypeOfExpression(part) && textOf(part.expression, file) === node.text)) return undefined;
+  const isCallee = isCallExpression(node.parent) && node.parent.expression === node;
+  const called = isCallee ? node : calledChain(node);
+  if (!called) return undefined;
+  const name = textOf(called, file).replace(/\s+/gu, "").replaceAll("?.", ".");
+  return { kind: "unknown-name", start: startOf(node, file), name, detail: node.text, doubtful: false };
+}
+
+export function judgeCallee({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
+  const callee = callAround(node)?.expression;
+  if (!callee) return undefined;
+  const origin = origins.ofType(origins.typeOf(callee)) ?? origins.ofName(callee);
+  if (!origin) return undefined;
+  const name = textOf(callee, file);
+  const tool = origin.address.includes(".") ? origin.address : undefined;
+  return defined({
+    kind: "not-callable" as const,
+    start: startOf(callee, file),
+    name,
+    detail: "",
+    doubtful: false,
+    tool,
+  });
 }

@@ -6,13 +6,13 @@
 import type { Node, SourceFile } from "typescript/unstable/ast";
 import type { Diagnostic } from "typescript/unstable/sync";
 
+import { defined } from "../../domain/index.ts";
 import type { Mistake } from "../wire.ts";
 import { SHIFT } from "./compiler.ts";
 import type { CompiledProgram } from "./compiler.ts";
 import { judgeArgument } from "./judge-argument.ts";
 import { judgeIteration, judgeOperand } from "./judge-await.ts";
-import { judgeCallee, judgeName } from "./judge-name.ts";
-import { judgeProperty } from "./judge-property.ts";
+import { judgeCallee, judgeName, judgeProperty } from "./judge-property.ts";
 import { createOrigins } from "./origin.ts";
 import type { Origins } from "./origin.ts";
 import { nodeAt } from "./tree.ts";
@@ -73,5 +73,5 @@ function isDoubtful(mistake: Mistake, all: readonly Mistake[]): boolean {
 /** Converts offsets in the checked file to offsets in the program. */
 function shift({ start, fix, ...mistake }: Mistake): Mistake {
   const moved = fix && { ...fix, start: fix.start - SHIFT, end: fix.end - SHIFT };
-  return { ...mistake, start: start - SHIFT, ...(moved && { fix: moved }) };
+  return defined({ ...mistake, start: start - SHIFT, fix: moved });
 }

@@ -124,10 +124,12 @@ export function variableFor(value: Node): string | undefined {
 
 /** Whether the program tests a variable of this name somewhere within `root`. */
 export function isTestedByName(name: string, root: Node): boolean {
-  const visit = (node: Node): boolean =>
-    (isIdentifier(node) && node.text === name && isGuarded(node)) ||
-    node.forEachChild((child) => visit(child) || undefined) === true;
-  return visit(root);
+  return some(root, (node) => isIdentifier(node) && node.text === name && isGuarded(node));
+}
+
+/** Whether the node, or a node in it, passes the test. */
+export function some(root: Node, test: (node: Node) => boolean): boolean {
+  return test(root) || root.forEachChild((child) => some(child, test) || undefined) === true;
 }
 
 /** From `a` to `a.b.c`, if `a.b.c(…)` is called. */
@@ -146,20 +148,15 @@ export function namesGiven(file: SourceFile): ReadonlySet<string> {
     if (isElementAccessExpression(node) && isAssigned(node) && isStringLiteral(node.argumentExpression)) {
       names.add(node.argumentExpression.text);
     }
-    if (isCallExpression(node) && textOf(node.expression, file) === "Object.assign") addKeys(node, names, file);
+    const isAssign = isCallExpression(node) && textOf(node.expression, file) === "Object.assign";
+    const literals = isAssign ? node.arguments.filter((argument) => isObjectLiteralExpression(argument)) : [];
+    for (const part of literals.flatMap(({ properties }) => [...properties])) {
+      if (isPropertyAssignment(part) || isShorthandPropertyAssignment(part)) names.add(part.name.getText(file));
+    }
     node.forEachChild((child) => visit(child));
   };
   visit(file);
   return names;
-}
-
-function addKeys(call: CallExpression, names: Set<string>, file: SourceFile): void {
-  for (const part of call.arguments.filter((argument) => isObjectLiteralExpression(argument))) {
-    for (const property of part.properties) {
-      if (isPropertyAssignment(property) || isShorthandPropertyAssignment(property))
-        names.add(property.name.getText(file));
-    }
-  }
 }
 
 /** Whether the variable at the root of an expression is assigned again, so that its type is unknown. */
@@ -167,10 +164,7 @@ export function isReassigned(expression: Node, file: SourceFile): boolean {
   const root = rootOf(expression);
   if (root.kind !== SyntaxKind.Identifier) return false;
   const name = textOf(root, file);
-  const visit = (node: Node): boolean =>
-    (node.kind === SyntaxKind.Identifier && isAssigned(node) && textOf(node, file) === name) ||
-    node.forEachChild((child) => visit(child) || undefined) === true;
-  return visit(file);
+  return some(file, (node) => isIdentifier(node) && isAssigned(node) && textOf(node, file) === name);
 }
 
 function rootOf(node: Node): Node {
@@ -186,11 +180,10 @@ function rootOf(node: Node): Node {
 /** How often a name is used as an identifier in the program. */
 export function countMentions(file: SourceFile, name: string): number {
   let count = 0;
-  const visit = (node: Node): void => {
-    if (node.kind === SyntaxKind.Identifier && textOf(node, file) === name) count += 1;
-    node.forEachChild((child) => visit(child));
-  };
-  visit(file);
+  some(file, (node) => {
+    if (isIdentifier(node) && textOf(node, file) === name) count += 1;
+    return false;
+  });
   return count;
 }
 
