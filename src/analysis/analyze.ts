@@ -21,7 +21,7 @@ import type { EditedText } from "./edit-text.ts";
 import { wrapLastObject } from "./prepare/last-object.ts";
 import { createLocator } from "./locate.ts";
 import { normalize, toCheckable } from "./prepare/normalize.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./locate.ts";
 import { stripTypes } from "./typescript/strip-types.ts";
 import type { StrippedProgram } from "./parse-javascript.ts";
 import type { StripBounds } from "./typescript/strip-types.ts";

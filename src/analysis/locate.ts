@@ -1,9 +1,10 @@
 /**
- * Positions: converts offsets to lines and columns, prints code frames, and maps positions in the running text back to
- * the author's source. Lines end as in ECMAScript, because engines count them that way.
+ * Positions: converts offsets to lines and columns, prints code frames, creates the errors that have them, and maps
+ * positions in the running text back to the author's source. Lines end as in ECMAScript, because engines count them so.
  */
 
-import type { Program } from "../domain/index.ts";
+import { GloveboxError } from "../domain/index.ts";
+import type { ErrorCode, Program } from "../domain/index.ts";
 import { withoutInsertions } from "./edit-text.ts";
 
 /** Both start at 1; columns count UTF-16 units, as engines do. */
@@ -100,4 +101,33 @@ function lastAtMost(starts: readonly number[], offset: number): number {
     else high = middle - 1;
   }
   return low;
+}
+
+const MESSAGE_CHARS = 240;
+
+/** What is wrong and where; `offset` is in the author's source. */
+export interface SourceComplaint {
+  readonly message: string;
+  readonly offset: number;
+  readonly hint: string;
+}
+
+/**
+ * Creates the error to throw. Messages may quote the source (names of any length, control characters), so they are
+ * cleaned and shortened here.
+ */
+export function refuse(code: ErrorCode, source: string, complaint: SourceComplaint): GloveboxError {
+  const { line, column } = createLocator(source)(complaint.offset);
+  return new GloveboxError(code, cutMessage(complaint.message), {
+    hint: complaint.hint,
+    line,
+    column,
+    frame: frameAt(source, line, column),
+  });
+}
+
+/** One printable line of bounded length. */
+export function cutMessage(message: string): string {
+  const line = toPrintable(message.replaceAll("\t", " "));
+  return line.length > MESSAGE_CHARS ? `${line.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : line;
 }

@@ -4,7 +4,6 @@ import type { AnyNode } from "acorn";
 import type { Namespace } from "../domain/index.ts";
 import { createConstantFolder } from "./fold.ts";
 import type { ConstantFolder } from "./fold.ts";
-import { findThrowing } from "./may-fail.ts";
 import type { Tree } from "./read-tree.ts";
 import { resolveScopes } from "./resolve-scopes.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
@@ -22,15 +21,13 @@ export interface ProgramSyntax {
   readonly folder: ConstantFolder;
   /** The innermost function, loop, branch or guard around a node. */
   readonly around: (node: AnyNode) => Enclosure | undefined;
-  /** The program's functions that may throw, directly or through a call. */
-  readonly throwing: ReadonlySet<AnyNode>;
   /** The limit on the size of the source. */
   readonly sourceBytes: number;
   /** The names of the global objects whose methods are tools. */
   readonly namespaces: ReadonlySet<string>;
 }
 
-/** Facts that need more than one pass are computed on first use. */
+/** The surroundings are read on first use. */
 export function readSyntax(
   input: Pick<ProgramSyntax, "source" | "tree" | "sourceBytes" | "toAuthor"> & {
     readonly namespaces: readonly Namespace[];
@@ -39,16 +36,12 @@ export function readSyntax(
   const { tree } = input;
   const globals = resolveScopes(tree);
   const namespaces = new Set(input.namespaces.map(({ name }) => name));
-  const lazy: { around?: ProgramSyntax["around"]; throwing?: ReadonlySet<AnyNode> } = {};
-  const around: ProgramSyntax["around"] = (node) => (lazy.around ??= readSurroundings(tree))(node);
+  let around: ProgramSyntax["around"] | undefined;
   return {
     ...input,
     globals,
     namespaces,
     folder: createConstantFolder({ tree, globals }),
-    around,
-    get throwing() {
-      return (lazy.throwing ??= findThrowing({ tree, globals, namespaces, around }));
-    },
+    around: (node) => (around ??= readSurroundings(tree))(node),
   };
 }

@@ -48,9 +48,10 @@ export function* scanTokens(text: string): Generator<Token, void> {
       at = gapEnd;
       continue;
     }
-    const token: Token = { ...readToken(text, at, last), start: at, afterLineEnd };
+    const { kind, text: shown, end } = readToken(text, at, last);
+    const token: Token = { kind, text: shown, start: at, afterLineEnd };
     yield token;
-    at = endOf(text, token, last);
+    at = end;
     if (token.text === "`" || (token.text === "}" && braces.pop() === true)) {
       const chunk = skipTemplate(text, at);
       at = chunk.end;
@@ -68,21 +69,21 @@ export function* scanTokens(text: string): Generator<Token, void> {
   }
 }
 
-function readToken(text: string, at: number, last: Token | undefined): Pick<Token, "kind" | "text"> {
+function readToken(
+  text: string,
+  at: number,
+  last: Token | undefined,
+): Pick<Token, "kind" | "text"> & { readonly end: number } {
   const first = text.charAt(at);
-  if (first === '"' || first === "'" || first === "`") return { kind: "value", text: first };
-  if (first === "/" && regexEnd(text, at, last) > 0) return { kind: "value", text: "/" };
+  if (first === "`") return { kind: "value", text: first, end: at + 1 };
+  if (first === '"' || first === "'") return { kind: "value", text: first, end: skipString(text, at, first) };
+  const end = first === "/" ? regexEnd(text, at, last) : 0;
+  if (end > 0) return { kind: "value", text: first, end };
   const word = matchAt(WORD, text, at);
-  if (word === "") return { kind: "mark", text: matchAt(MARK, text, at) };
-  return first >= "0" && first <= "9" ? { kind: "value", text: first } : { kind: "word", text: word };
-}
-
-function endOf(text: string, token: Token, last: Token | undefined): number {
-  if (token.kind !== "value") return token.start + token.text.length;
-  if (token.text === "`") return token.start + 1;
-  if (token.text === "/") return regexEnd(text, token.start, last);
-  if (token.text === '"' || token.text === "'") return skipString(text, token.start, token.text);
-  return token.start + matchAt(WORD, text, token.start).length;
+  const shown = word === "" ? matchAt(MARK, text, at) : word;
+  const isNumber = first >= "0" && first <= "9";
+  const kind = isNumber ? "value" : word === "" ? "mark" : "word";
+  return { kind, text: isNumber ? first : shown, end: at + shown.length };
 }
 
 function skipGap(text: string, at: number): number {

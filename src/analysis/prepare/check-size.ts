@@ -6,7 +6,7 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Limits } from "../../domain/index.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../locate.ts";
 import { scanTokens } from "../scan-tokens.ts";
 import type { Token } from "../scan-tokens.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { blank } from "../edit-text.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../locate.ts";
 import { scanTokens } from "../scan-tokens.ts";
 
 /** `opened` is the offset of the fence, or `undefined` if there was none. */

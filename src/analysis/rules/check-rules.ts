@@ -2,8 +2,8 @@
 
 import type { Finding } from "../../domain/index.ts";
 import type { SourcePosition } from "../locate.ts";
-import { cutMessage } from "../refuse.ts";
-import type { SourceComplaint } from "../refuse.ts";
+import { cutMessage } from "../locate.ts";
+import type { SourceComplaint } from "../locate.ts";
 import { noDangerousGlobals, noEval } from "./forbidden-globals.ts";
 import { noDynamicImport, noExternalImport } from "./imports.ts";
 import { noInfiniteLoop, noNestedLoops } from "./loops.ts";

@@ -1,7 +1,7 @@
 /** Loops without an exit, and loops inside loops. */
 
 import type { AnyNode } from "acorn";
-import { mayFail, namesOfMethods } from "../may-fail.ts";
+import { createFailureTest } from "./may-fail.ts";
 import { isLoop, withinFunction } from "../surroundings.ts";
 import type { Enclosure } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
@@ -51,13 +51,12 @@ function holdsForever(loop: AnyNode, { folder }: ProgramSyntax): boolean {
 /** Loops with a possible exit. */
 function findLeftLoops(syntax: ProgramSyntax): ReadonlySet<AnyNode> {
   const left = new Set<AnyNode>();
-  const { tree, globals, namespaces, throwing } = syntax;
-  const failures = { tree, globals, namespaces, throwing, methods: namesOfMethods(throwing, syntax) };
-  for (const node of tree.nodes) {
+  const mayFail = createFailureTest(syntax);
+  for (const node of syntax.tree.nodes) {
     if (node.type === "BreakStatement" || node.type === "ContinueStatement") leaveByJump(node, syntax, left);
     else if (node.type === "ReturnStatement" || node.type === "YieldExpression")
       leaveAll(syntax.around(node), left, true);
-    else if (node.type === "ThrowStatement" || mayFail(node, failures)) leaveAll(syntax.around(node), left, false);
+    else if (node.type === "ThrowStatement" || mayFail(node)) leaveAll(syntax.around(node), left, false);
   }
   return left;
 }

@@ -13,7 +13,7 @@ import { linkNamespaces, mayAlias, replaceAliases } from "./link-namespaces.ts";
 import { parseJavascript } from "../parse-javascript.ts";
 import type { ParseResult, StrippedProgram } from "../parse-javascript.ts";
 import { readNodes } from "../read-tree.ts";
-import { refuse } from "../refuse.ts";
+import { refuse } from "../locate.ts";
 import { transformAccessors } from "./transform-accessors.ts";
 import { MAX_TRANSFORMS, hasManyTransforms, isTransformable, transformTypes } from "./transform-types.ts";
 

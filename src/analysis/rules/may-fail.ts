@@ -1,13 +1,11 @@
 /** Finds the calls of a program that may throw, and the functions that therefore may: an exception can end a loop. */
 
-import type { AnyNode, CallExpression, NewExpression } from "acorn";
-import { staticName, withoutParens } from "./read-tree.ts";
-import { isFunction } from "./resolve-scopes.ts";
-import { functionAround, withinFunction } from "./surroundings.ts";
-import { calledNamespace, withoutChain } from "./called-namespace.ts";
-import type { ProgramSyntax } from "./program-syntax.ts";
-
-type CallFacts = Pick<ProgramSyntax, "tree" | "globals" | "namespaces">;
+import type { AnyNode, CallExpression, MemberExpression, NewExpression } from "acorn";
+import { staticName, withoutParens } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
+import { functionAround, withinFunction } from "../surroundings.ts";
+import { calledNamespace, withoutChain } from "../called-namespace.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
 
 /** Built-in functions that throw for some data. The others throw only for programming errors. */
 const FAILING: ReadonlySet<string> = new Set(["decodeURI", "decodeURIComponent", "atob", "structuredClone", "BigInt"]);
@@ -25,9 +23,16 @@ const BUILT_IN: ReadonlySet<string> = new Set([
 /** Rounds of propagation from functions to their callers. */
 const MAX_ROUNDS = 20;
 
-/** The program's functions that may throw, directly or through a call. A `try` with a `catch` contains the exception. */
-export function findThrowing(syntax: CallFacts & Pick<ProgramSyntax, "around">): ReadonlySet<AnyNode> {
-  const throwing = new Set<AnyNode>();
+interface FailureFacts extends ProgramSyntax {
+  /** The program's functions that may throw, directly or through a call. */
+  readonly throwing: Set<AnyNode>;
+  /** The names of those that are methods. */
+  readonly methods: Set<string>;
+}
+
+/** Returns whether a node is a call that may throw. A `try` with a `catch` contains the exceptions of its calls. */
+export function createFailureTest(syntax: ProgramSyntax): (node: AnyNode) => boolean {
+  const known: FailureFacts = { ...syntax, throwing: new Set(), methods: new Set() };
   const calls: { readonly node: AnyNode; readonly caller: AnyNode }[] = [];
   for (const node of syntax.tree.nodes) {
     const isCall = node.type === "CallExpression" || node.type === "NewExpression";
@@ -35,41 +40,31 @@ export function findThrowing(syntax: CallFacts & Pick<ProgramSyntax, "around">):
     const caller = functionAround(syntax.around(node));
     if (!caller || withinFunction(syntax.around(node)).some(({ kind }) => kind === "guard")) continue;
     if (isCall) calls.push({ node, caller });
-    else throwing.add(caller);
+    else addThrowing(caller, known);
   }
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const before = throwing.size;
-    const known = { ...syntax, throwing, methods: namesOfMethods(throwing, syntax) };
-    for (const { node, caller } of calls) if (!throwing.has(caller) && mayFail(node, known)) throwing.add(caller);
-    if (throwing.size === before) break;
+  for (let [round, before] = [0, -1]; round < MAX_ROUNDS && before < known.throwing.size; round += 1) {
+    before = known.throwing.size;
+    for (const { node, caller } of calls) {
+      if (!known.throwing.has(caller) && mayFail(node, known)) addThrowing(caller, known);
+    }
   }
-  return throwing;
+  return (node) => mayFail(node, known);
 }
 
-/** The method names of functions that may throw. */
-export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<CallFacts, "tree">): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const callee of throwing) {
-    const holder = tree.parentOf(callee);
-    const isMember =
-      holder?.type === "MethodDefinition" || holder?.type === "Property" || holder?.type === "PropertyDefinition";
-    const name = isMember ? staticName(holder.key, holder.computed) : undefined;
-    if (name !== undefined) names.add(name);
-  }
-  return names;
-}
-
-/** The input of `mayFail`. */
-export interface FailureFacts extends CallFacts {
-  readonly throwing: ReadonlySet<AnyNode>;
-  readonly methods: ReadonlySet<string>;
+function addThrowing(callee: AnyNode, { throwing, methods, tree }: FailureFacts): void {
+  throwing.add(callee);
+  const holder = tree.parentOf(callee);
+  const isMember =
+    holder?.type === "MethodDefinition" || holder?.type === "Property" || holder?.type === "PropertyDefinition";
+  const name = isMember ? staticName(holder.key, holder.computed) : undefined;
+  if (name !== undefined) methods.add(name);
 }
 
 /**
  * Whether a call may throw: a tool, a value that was passed in, a built-in function that throws for bad data, or a
  * function, method or class of the program that may throw. Timers and other built-in functions do not.
  */
-export function mayFail(node: AnyNode, known: FailureFacts): boolean {
+function mayFail(node: AnyNode, known: FailureFacts): boolean {
   if (node.type === "NewExpression") return mayFailToConstruct(node, known);
   if (node.type !== "CallExpression") return false;
   // Awaited or not: an uncaught failure of a tool call ends the program.
@@ -108,8 +103,7 @@ function mayCalleeFail(node: CallExpression, known: FailureFacts): boolean {
   return value && isFunction(value) ? known.throwing.has(value) : true;
 }
 
-function mayMethodFail(callee: AnyNode, known: FailureFacts): boolean {
-  if (callee.type !== "MemberExpression") return false;
+function mayMethodFail(callee: MemberExpression, known: FailureFacts): boolean {
   const name = staticName(callee.property, callee.computed);
   const root = rootOf(callee);
   if (name !== undefined && known.methods.has(name)) return true;
