@@ -3,7 +3,7 @@
  * and keeps no state. It helps authors early and is not a security boundary; the sandbox holds without it.
  */
 
-import { ERRORS, GloveboxError, describeError } from "../domain/index.ts";
+import { ERRORS, GloveboxError, defined, describeError } from "../domain/index.ts";
 import type { Finding, Limits, Namespace, Program, PublicError } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { createRecent } from "../timing/index.ts";
@@ -17,7 +17,6 @@ import type { Timebox } from "./typescript/erase-types.ts";
 import { findCalls } from "./plan/find-calls.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
 import { blankHashbang, joinInsertions, withoutInsertions } from "./edit-text.ts";
-import type { EditedText } from "./edit-text.ts";
 import { wrapLastObject } from "./prepare/last-object.ts";
 import { createLocator } from "./locate.ts";
 import { normalize, toCheckable } from "./prepare/normalize.ts";
@@ -82,16 +81,16 @@ function buildProgram(
   const { javascript, insertions: added, notes } = normalize(stripped.text, tree);
   for (const { message, offset } of notes) note(message, toAuthor(offset));
   const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
-  return {
+  return defined({
     digest: digestOf(javascript),
     source,
     checkable: toCheckable(text, tree, toAuthor),
     javascript,
     insertions: joinInsertions(stripped.insertions, added),
     calls: findCalls(syntax, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
-    ...(unknownNames.length > 0 && { unknownNames }),
+    unknownNames: unknownNames.length > 0 ? unknownNames : undefined,
     findings: options.findings,
-  };
+  });
 }
 
 /** Source that does not parse may end with an object literal that was meant as the program's value. */
@@ -100,19 +99,14 @@ function strip(text: string, bounds: StripBounds, note: (message: string, offset
     return stripTypes(text, bounds);
   } catch (thrown) {
     const wrapped = wrapLastObject(text);
-    const stripped = wrapped && stripAgain(wrapped, bounds);
-    if (!stripped) throw thrown;
-    note("The braces at the end were read as an object", wrapped.insertions[0]?.offset ?? 0);
-    return stripped;
-  }
-}
-
-function stripAgain({ javascript, insertions }: EditedText, bounds: StripBounds): StrippedProgram | undefined {
-  try {
-    const stripped = stripTypes(javascript, bounds);
-    return { ...stripped, insertions: joinInsertions(insertions, stripped.insertions) };
-  } catch {
-    return undefined;
+    if (!wrapped) throw thrown;
+    try {
+      const stripped = stripTypes(wrapped.javascript, bounds);
+      note("The braces at the end were read as an object", wrapped.insertions[0]?.offset ?? 0);
+      return { ...stripped, insertions: joinInsertions(wrapped.insertions, stripped.insertions) };
+    } catch {
+      throw thrown;
+    }
   }
 }
 

@@ -157,6 +157,8 @@ export function isFunction(node: AnyNode): node is FunctionNode {
 
 type Declaration = readonly [scope: LexicalScope | undefined, pattern: AnyNode | null | undefined, declarer: AnyNode];
 
+const NO_DECLARATIONS: readonly Declaration[] = [];
+
 function declarationsOf(
   node: AnyNode,
   outer: LexicalScope | undefined,
@@ -172,7 +174,7 @@ function declarationsOf(
     return [[node.type === "ClassDeclaration" ? outer : inner, node.id, node]];
   }
   if (node.type === "CatchClause") return [[inner, node.param, node]];
-  if (!isFunction(node)) return [];
+  if (!isFunction(node)) return NO_DECLARATIONS;
   const params = node.params.map((param): Declaration => [inner, param, node]);
   return [...params, [node.type === "FunctionDeclaration" ? outer : inner, node.id, node]];
 }

@@ -12,15 +12,14 @@ export function planCalls(
   sites: readonly CallSite[],
   snapshot: Pick<CatalogSnapshot, "tools" | "namespaces">,
 ): CallPlan {
-  const byTool = new Map<ToolAddress, CallSite[]>();
-  for (const site of sites) {
-    for (const address of addressesOf(site, snapshot)) {
-      const known = byTool.get(address);
-      if (known) known.push(site);
-      else byTool.set(address, [site]);
-    }
-  }
-  const calls = [...byTool].map(([tool, reached]) => toCall(tool, reached, snapshot));
+  const reached = sites.flatMap((site) => addressesOf(site, snapshot).map((tool) => ({ tool, site })));
+  const calls = [...Map.groupBy(reached, ({ tool }) => tool)].map(([tool, group]) =>
+    toCall(
+      tool,
+      group.map(({ site }) => site),
+      snapshot,
+    ),
+  );
   return {
     exact: sites.every(({ address, namespace }) => address !== "dynamic" || namespace !== undefined),
     calls: calls.toSorted((a, b) => (a.tool < b.tool ? -1 : 1)),

@@ -4,9 +4,8 @@
  */
 
 import type { AnyNode } from "acorn";
-import { blank } from "../edit-text.ts";
+import { blank, withoutInsertions } from "../edit-text.ts";
 import { findCalledFunction, isCallable } from "../find-entry.ts";
-import { withoutInsertions } from "../edit-text.ts";
 import { parseJavascript } from "../parse-javascript.ts";
 import { readTree } from "../read-tree.ts";
 import type { Tree } from "../read-tree.ts";
@@ -59,7 +58,10 @@ function takesGlobals(parameter: AnyNode, tree: Tree, names: ReadonlySet<string>
   if (!taken?.every((name) => name === "input" || names.has(name))) return false;
   const isTaken = (node: AnyNode): boolean => node.type === "Identifier" && taken.includes(node.name);
   if (tree.nodes.some((node) => node.type === "Identifier" && node.name === "arguments")) return false;
-  return !tree.nodes.some((node) => targetsOf(node).some((target) => tree.within(target).some(isTaken)));
+  return !tree.nodes.some((node) => {
+    const target = targetOf(node);
+    return target && tree.within(target).some(isTaken);
+  });
 }
 
 /** Returns `undefined` if it renames a value, takes a part of one, or takes the rest. */
@@ -72,22 +74,21 @@ function namesOf(parameter: AnyNode): readonly string[] | undefined {
   return names.every((name) => name !== undefined) ? names : undefined;
 }
 
-/** What a node declares or writes. */
-function targetsOf(node: AnyNode): readonly AnyNode[] {
+/** What a node declares or writes, except members of objects. */
+function targetOf(node: AnyNode): AnyNode | null | undefined {
   switch (node.type) {
     case "VariableDeclarator":
-      return [node.id];
     case "FunctionDeclaration":
     case "ClassDeclaration":
-      return node.id ? [node.id] : [];
+      return node.id;
     case "AssignmentExpression":
     case "ForInStatement":
     case "ForOfStatement":
-      return node.left.type === "MemberExpression" ? [] : [node.left];
+      return node.left.type === "MemberExpression" ? undefined : node.left;
     case "UpdateExpression":
-      return node.argument.type === "MemberExpression" ? [] : [node.argument];
+      return node.argument.type === "MemberExpression" ? undefined : node.argument;
     default:
-      return [];
+      return undefined;
   }
 }
 

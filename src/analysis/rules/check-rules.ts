@@ -10,8 +10,7 @@ import { noInfiniteLoop, noNestedLoops } from "./loops.ts";
 import { noInvisibleCharacters } from "./no-invisible-characters.ts";
 import { noPrototypePollution } from "./no-prototype-pollution.ts";
 import { noToolInLoop } from "./no-tool-in-loop.ts";
-import { noUnawaitedCall } from "./no-unawaited-call.ts";
-import { noUnhandledAsync } from "./no-unhandled-async.ts";
+import { noUnawaitedCall, noUnhandledAsync } from "./unawaited.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 

@@ -37,7 +37,9 @@ export function linkNamespaces({ javascript, insertions }: EditedText, source: s
   if (!parsed.ok) return { javascript, insertions };
   const tree = readTree(parsed.root);
   const toAuthor = (offset: number): number => withoutInsertions(insertions, offset);
-  const isAdded = (node: AnyNode): boolean => toAuthor(node.start) === toAuthor(node.start + 1);
+  const added = new Uint8Array(javascript.length);
+  for (const { offset, length } of insertions) added.fill(1, offset, offset + length);
+  const isAdded = (node: AnyNode): boolean => added[node.start] === 1;
   const context: LinkInput = { tree, globals: resolveScopes(tree), isAdded };
   const parts = findParts(context);
   const edits = parts.length > 1 ? findMentions(context).flatMap((name) => editsOf(name, parts, context)) : [];
