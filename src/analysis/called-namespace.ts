@@ -38,7 +38,6 @@ function namespaceOfTool(callee: Identifier, names: NamespaceNames): string | un
   return isDirect ? namespaceAt(declarer.init, names) : undefined;
 }
 
-/** Removes parentheses and an optional chain. */
 export function withoutChain(node: AnyNode): AnyNode {
   const inner = withoutParens(node);
   return inner.type === "ChainExpression" ? inner.expression : inner;

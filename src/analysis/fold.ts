@@ -8,10 +8,8 @@ import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 import type { NameBinding, ProgramNames } from "./resolve-scopes.ts";
 
-/** A value that the source fixes. */
 export type Constant = string | number | boolean | null | undefined;
 
-/** Folds the expressions of one program. */
 export interface ConstantFolder {
   /** Returns every value that an expression can have, at most sixteen; `undefined` if the source does not fix them. */
   valuesOf(node: AnyNode): readonly Constant[] | undefined;
@@ -144,7 +142,6 @@ function listOf(node: AnyNode, { globals, tree }: Pick<FoldState, "tree" | "glob
   return elements.length === list.elements.length && elements.length <= MAX_VALUES ? elements : undefined;
 }
 
-/** Whether a mention of a name writes to it. */
 export function isWritten(mention: AnyNode, tree: Tree): boolean {
   let node = mention;
   for (let parent = tree.parentOf(node); parent; parent = tree.parentOf(node)) {

@@ -8,7 +8,6 @@ import type { Options, Program as Root, Token } from "acorn";
 import type { Insertion } from "./edit-text.ts";
 import { readNodes } from "./read-tree.ts";
 
-/** Plain JavaScript and its tree. */
 export interface StrippedProgram {
   readonly text: string;
   readonly root: Root;

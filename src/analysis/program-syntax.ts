@@ -10,7 +10,6 @@ import type { ProgramNames } from "./resolve-scopes.ts";
 import { readSurroundings } from "./surroundings.ts";
 import type { Enclosure } from "./surroundings.ts";
 
-/** The input of every rule and of the call plan. */
 export interface ProgramSyntax {
   /** As the author wrote it. */
   readonly source: string;
@@ -21,7 +20,6 @@ export interface ProgramSyntax {
   readonly folder: ConstantFolder;
   /** The innermost function, loop, branch or guard around a node. */
   readonly around: (node: AnyNode) => Enclosure | undefined;
-  /** The limit on the size of the source. */
   readonly sourceBytes: number;
   /** The names of the global objects whose methods are tools. */
   readonly namespaces: ReadonlySet<string>;

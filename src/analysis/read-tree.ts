@@ -2,7 +2,6 @@
 
 import type { AnyNode, Program as Root } from "acorn";
 
-/** A syntax tree with access to parents. */
 export interface Tree {
   readonly root: Root;
   /** Parents before children, otherwise in source order. */
@@ -14,7 +13,6 @@ export interface Tree {
   within(node: AnyNode): readonly AnyNode[];
 }
 
-/** Indexes the whole tree once. */
 export function readTree(root: Root): Tree {
   const nodes: AnyNode[] = [];
   const parents: number[] = [];
@@ -68,7 +66,6 @@ export function* readNodes(root: Root): Generator<AnyNode, void> {
   }
 }
 
-/** Removes all parentheses around an expression. */
 export function withoutParens(node: AnyNode): AnyNode {
   let inner = node;
   while (inner.type === "ParenthesizedExpression") inner = inner.expression;

@@ -5,14 +5,12 @@ import type { AnonymousFunctionDeclaration } from "acorn";
 import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 
-/** A function of any syntax. */
 export type FunctionNode =
   | ArrowFunctionExpression
   | FunctionDeclaration
   | FunctionExpression
   | AnonymousFunctionDeclaration;
 
-/** A name that the program declares, with its declarations and uses. */
 export interface NameBinding {
   /** The declaring nodes: a declarator, a function (for its name or a parameter), a class, a catch clause. */
   readonly declarers: readonly AnyNode[];
@@ -20,7 +18,6 @@ export interface NameBinding {
   readonly mentions: readonly Identifier[];
 }
 
-/** The names of a program: globals and its own declarations. */
 export interface ProgramNames {
   /** Every mention of an undeclared name, in source order. */
   readonly mentions: ReadonlyMap<string, readonly Identifier[]>;

@@ -35,7 +35,6 @@ const BEFORE_REGEX = new Set([
 /** Longer ones are read as code. Without the cap, a line of slashes would take quadratic time. */
 const REGEX_CHARS = 1_000;
 
-/** Yields tokens lazily. */
 export function* scanTokens(text: string): Generator<Token, void> {
   /** For each open brace, whether it opens a hole in a template. */
   const braces: boolean[] = [];

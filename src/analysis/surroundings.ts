@@ -24,7 +24,6 @@ const LOOPS: ReadonlySet<string> = new Set([
   "DoWhileStatement",
 ]);
 
-/** Any statement that repeats its body. */
 export function isLoop(node: AnyNode): boolean {
   return LOOPS.has(node.type);
 }

@@ -11,7 +11,7 @@ import { digestOf } from "../text/index.ts";
 import { MINUTE_MS, backoffMs, createRecent } from "../timing/index.ts";
 import { CHILD, startCheckerProcess } from "./start-process.ts";
 import type { CheckerProcess } from "./start-process.ts";
-import type { CheckerReply, Mistake } from "./wire.ts";
+import type { CheckerReply, CheckerRequest, Mistake } from "./wire.ts";
 
 interface CheckerLimits {
   /** From the start of a process, or from new declarations, until it can check. */
@@ -69,34 +69,99 @@ const WAITING = "The types were not checked: the checker failed a moment ago and
 
 /** Starts nothing; the first check does. */
 export function openChecker(options: CheckerOptions): Checker {
-  const { now, measure, script = CHILD } = options;
-  const limits = { ...LIMITS, ...options.limits };
+  return new ProcessChecker(options);
+}
+
+class ProcessChecker implements Checker {
+  readonly #options: CheckerOptions;
+  readonly #limits: CheckerLimits;
   /** The declarations that the process has. */
-  const known = new Set<string>();
-  const results = createRecent<string, CheckResult>(KEPT_RESULTS);
-  let child: CheckerProcess | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
-  let [isClosed, notBefore, failuresInRow] = [false, 0, 0];
-  let [ids, asked, starts] = [0, 0, 0];
+  readonly #known = new Set<string>();
+  readonly #results = createRecent<string, CheckResult>(KEPT_RESULTS);
+  #child: CheckerProcess | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  #notBefore: Instant = 0;
+  #failuresInRow = 0;
+  #ids = 0;
+  #asked = 0;
+  #starts = 0;
 
-  const isTooLarge = ({ pid }: CheckerProcess): boolean => (measure(pid) ?? 0) > limits.memoryBytes;
+  constructor(options: CheckerOptions) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+  }
 
-  function findProcess(): CheckerProcess | undefined {
-    if (child && !child.isGone) return child;
-    if (isClosed || now() < notBefore) return undefined;
-    known.clear();
-    starts += 1;
-    child = startCheckerProcess({ ...options, script });
-    return child;
+  stats(): ReturnType<Checker["stats"]> {
+    const child = this.#child;
+    return { asked: this.#asked, starts: this.#starts, pid: child && !child.isGone ? child.pid : 0 };
+  }
+
+  check(request: CheckRequest): Promise<CheckResult> {
+    // The same text against the same tools has the same result.
+    const key = `${nameApi(request.surface)} ${digestOf(request.text)}`;
+    const checked = this.#queue.then(() => this.#check(request, key));
+    this.#queue = checked.catch(() => undefined);
+    return checked;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#child?.kill();
+  }
+
+  async #check(request: CheckRequest, key: string): Promise<CheckResult> {
+    const before = this.#results.get(key);
+    if (before) return before;
+    const child = this.#findProcess();
+    if (!child) return { kind: "unchecked", reason: WAITING };
+    const outcome = await this.#askPrepared(child, request);
+    const isChecked = outcome.kind === "checked";
+    if (!isChecked || this.#isTooLarge(child)) await child.kill();
+    this.#failuresInRow = isChecked ? 0 : this.#failuresInRow + 1;
+    const waitMs = backoffMs(this.#failuresInRow, { firstMs: this.#limits.backoffMs, longestMs: MINUTE_MS });
+    this.#notBefore = this.#options.now() + waitMs;
+    const result: CheckResult = isChecked
+      ? { kind: "checked", mistakes: outcome.mistakes }
+      : { kind: "unchecked", reason: outcome.kind === "late" ? TOO_LONG : BROKEN };
+    // Failures too: the same program would end the next process as well.
+    this.#results.set(key, result);
+    return result;
+  }
+
+  #findProcess(): CheckerProcess | undefined {
+    if (this.#child && !this.#child.isGone) return this.#child;
+    if (this.#isClosed || this.#options.now() < this.#notBefore) return undefined;
+    this.#known.clear();
+    this.#starts += 1;
+    this.#child = startCheckerProcess({ ...this.#options, script: this.#options.script ?? CHILD });
+    return this.#child;
+  }
+
+  async #askPrepared(child: CheckerProcess, { text, surface }: CheckRequest): Promise<Outcome> {
+    const api = nameApi(surface);
+    const isNew = !this.#known.has(api);
+    if (isNew) {
+      this.#known.add(api);
+      // With an empty program, so that parsing the declarations does not count against a program's time.
+      const { declarations } = surface;
+      const prepared = await this.#ask(child, { api, declarations, text: "" }, this.#limits.prepareMs);
+      if (prepared.kind !== "checked") return prepared;
+    }
+    this.#asked += 1;
+    const outcome = await this.#ask(child, { api, text }, this.#limits.checkMs);
+    if (outcome.kind !== "unknownApi") return outcome;
+    this.#known.delete(api);
+    return isNew ? { kind: "gone" } : this.#askPrepared(child, { text, surface });
   }
 
   /** Kills a process that uses too much memory before it replies. */
-  async function ask(to: CheckerProcess, request: CheckerQuestion, ms: number): Promise<Outcome> {
-    ids += 1;
+  async #ask(child: CheckerProcess, request: Omit<CheckerRequest, "id">, ms: number): Promise<Outcome> {
+    this.#ids += 1;
     const late = Promise.withResolvers<Outcome>();
     const timer = setTimeout(() => late.resolve({ kind: "late" }), ms);
-    const watcher = setInterval(() => void (isTooLarge(to) && to.kill()), WATCH_MS);
-    const reply = to.ask({ id: ids, ...request }).catch((): Outcome => ({ kind: "gone" }));
+    const watcher = setInterval(() => void (this.#isTooLarge(child) && child.kill()), WATCH_MS);
+    const reply = child.ask({ id: this.#ids, ...request }).catch((): Outcome => ({ kind: "gone" }));
     try {
       return await Promise.race([reply, late.promise]);
     } finally {
@@ -105,58 +170,10 @@ export function openChecker(options: CheckerOptions): Checker {
     }
   }
 
-  async function askPrepared(to: CheckerProcess, { text, surface }: CheckRequest): Promise<Outcome> {
-    const api = nameApi(surface);
-    const isNew = !known.has(api);
-    if (isNew) {
-      known.add(api);
-      // With an empty program, so that parsing the declarations does not count against a program's time.
-      const { declarations } = surface;
-      const prepared = await ask(to, { api, declarations, text: "" }, limits.prepareMs);
-      if (prepared.kind !== "checked") return prepared;
-    }
-    asked += 1;
-    const outcome = await ask(to, { api, text }, limits.checkMs);
-    if (outcome.kind !== "unknownApi") return outcome;
-    known.delete(api);
-    return isNew ? { kind: "gone" } : askPrepared(to, { text, surface });
+  #isTooLarge({ pid }: CheckerProcess): boolean {
+    return (this.#options.measure(pid) ?? 0) > this.#limits.memoryBytes;
   }
-
-  async function check(request: CheckRequest, key: string): Promise<CheckResult> {
-    const before = results.get(key);
-    if (before) return before;
-    const to = findProcess();
-    if (!to) return { kind: "unchecked", reason: WAITING };
-    const outcome = await askPrepared(to, request);
-    const isChecked = outcome.kind === "checked";
-    if (!isChecked || isTooLarge(to)) await to.kill();
-    failuresInRow = isChecked ? 0 : failuresInRow + 1;
-    notBefore = now() + backoffMs(failuresInRow, { firstMs: limits.backoffMs, longestMs: MINUTE_MS });
-    const result: CheckResult = isChecked
-      ? { kind: "checked", mistakes: outcome.mistakes }
-      : { kind: "unchecked", reason: outcome.kind === "late" ? TOO_LONG : BROKEN };
-    // Failures too: the same program would end the next process as well.
-    results.set(key, result);
-    return result;
-  }
-
-  return {
-    stats: () => ({ asked, starts, pid: child && !child.isGone ? child.pid : 0 }),
-    check(request) {
-      // The same text against the same tools has the same result.
-      const key = `${nameApi(request.surface)} ${digestOf(request.text)}`;
-      const checked = queue.then(() => check(request, key));
-      queue = checked.catch(() => undefined);
-      return checked;
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      await child?.kill();
-    },
-  };
 }
-
-type CheckerQuestion = Omit<Parameters<CheckerProcess["ask"]>[0], "id">;
 
 type Outcome = CheckerReply | { readonly kind: "late" | "gone" };
 

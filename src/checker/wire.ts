@@ -35,7 +35,6 @@ export interface Fix {
   readonly text: string;
 }
 
-/** One place where a program does not fit the API. */
 export interface Mistake {
   readonly kind: MistakeKind;
   readonly start: number;

@@ -10,10 +10,8 @@ import { staticName, withoutParens } from "../read-tree.ts";
 import { functionAround, isLoop, withinFunction } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
-/** One place in a program from which tools can be reached. */
 export type CallSite = Program["calls"][number];
 
-/** The plan's facts about one call besides its tool. */
 export type CallContext = Pick<CallSite, "times" | "when" | "args">;
 
 /** For a tool that is passed around: any code may call it. */
@@ -22,7 +20,6 @@ export const UNKNOWN_CONTEXT: CallContext = { times: "many", when: "maybe" };
 const MAX_ARGUMENT_CHARS = 2_000;
 const MAX_DEPTH = 6;
 
-/** Finds the context of the calls of one program. */
 export function createCallContext(syntax: ProgramSyntax): (reader: AnyNode) => CallContext {
   const findWhen = createWhenFinder(syntax);
   return (reader) => {

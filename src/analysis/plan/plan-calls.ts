@@ -4,7 +4,6 @@ import type { CallPlan, CatalogSnapshot, ToolAddress } from "../../domain/index.
 import type { CallSite } from "./call-context.ts";
 import { parseToolAddress } from "../../domain/index.ts";
 
-/** The limit on listed sites and arguments of one tool. */
 const MAX_LISTED = 20;
 
 /** Sorted by tool. A site that may reach a whole namespace counts for each of its tools. */

@@ -55,7 +55,6 @@ export function traceFlow(syntax: ProgramSyntax, input: TraceInput): readonly To
   return undefined;
 }
 
-/** The state and operations of one trace. */
 export class Tracer {
   readonly syntax: ProgramSyntax;
   readonly builtinsHold: boolean;
@@ -144,7 +143,6 @@ function textOf(held: TracedValue): string {
   return `${held.kind} ${place} (${textOf(held.item)})`;
 }
 
-/** The number of containers around the namespace. */
 function depthOf(held: TracedValue): number {
   return held.kind === "namespace" ? 0 : 1 + depthOf(held.item);
 }

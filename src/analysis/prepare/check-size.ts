@@ -52,7 +52,6 @@ export interface Nesting {
    * hours.
    */
   readonly visits: number;
-  /** Tokens read so far. */
   readonly tokens: number;
 }
 

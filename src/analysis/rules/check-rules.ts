@@ -14,7 +14,6 @@ import { noUnawaitedCall, noUnhandledAsync } from "./unawaited.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** The setting of a rule in the configuration. */
 export type RuleSetting = "error" | "warn" | "off";
 
 /** The operator's settings; a program cannot change them. */
@@ -60,7 +59,6 @@ const RULES: readonly AnalysisRule[] = [
 /** Rules with fatal objections: they run even if they are off. */
 const FATAL_RULES: ReadonlySet<string> = new Set([noExternalImport.name, noDynamicImport.name]);
 
-/** The default setting of each rule. */
 export const DEFAULT_RULES: Readonly<Record<string, RuleSetting>> = Object.freeze(
   Object.fromEntries(RULES.map(({ name, severity }) => [name, severity])),
 );

@@ -12,7 +12,6 @@ const STORAGE = "return the value, or keep it with a tool";
 const SYSTEM = "take what you need from `input` or from a tool";
 const PAGE = "programs have no page; return the value";
 
-/** What to use instead, by name. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...["require", "module", "exports", "importScripts"].map((name) => [name, MODULES] as const),
   ...["process", "Deno", "Bun", "__dirname", "__filename", "os", "child_process"].map(

@@ -54,7 +54,6 @@ function objectToCall(callee: AnyNode, first: AnyNode | undefined, syntax: Progr
   return name === "setPrototypeOf" && isGlobalClass ? [toObjection(member.start, `\`${target.name}\``)] : [];
 }
 
-/** The shared object that the expression reaches, or `undefined`. */
 function findShared(expression: AnyNode, { globals }: ProgramSyntax): string | undefined {
   let node = withoutChain(expression);
   for (let depth = 0; depth < MAX_PATH && node.type === "MemberExpression"; depth += 1) {

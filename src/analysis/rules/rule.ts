@@ -3,7 +3,6 @@
 import type { Finding } from "../../domain/index.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
-/** One place that a rule objects to. */
 export interface Objection {
   readonly offset: number;
   /** True when the offset counts in the author's source instead of the tree. */
@@ -19,7 +18,6 @@ export interface Objection {
 export interface AnalysisRule {
   /** The key in the configuration. */
   readonly name: string;
-  /** The default level. */
   readonly severity: Exclude<Finding["severity"], "info"> | "off";
   check(syntax: ProgramSyntax): readonly Objection[];
 }

@@ -107,7 +107,6 @@ function editsOf(mention: Identifier, parts: readonly NamespacePart[], { tree, g
 
 const MAYBE_ALIAS = /\bimport\s+[\p{ID_Start}$_][^\s=]*(?:\s+[\p{ID_Start}$_][^\s=]*)?\s*=/u;
 
-/** Whether the text may contain an alias. */
 export function mayAlias(text: string): boolean {
   return MAYBE_ALIAS.test(text);
 }

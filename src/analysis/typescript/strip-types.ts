@@ -46,9 +46,7 @@ const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
 
 /** The bounds of the stripper: an estimate before it runs, and a time limit while it runs. */
 export interface StripBounds {
-  /** From `measureNesting`. */
   readonly visits: number;
-  /** From `measureNesting`. */
   readonly tokens: number;
   readonly timebox: Timebox | undefined;
 }

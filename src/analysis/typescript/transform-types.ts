@@ -24,7 +24,6 @@ const PROPERTY = /\b(?:public|private|protected|readonly)\s+[\w$]+\s*[,:=)]/gu;
 const MAX_PROPERTIES = 1_000;
 const TRANSFORMED = /^TypeScript (?:enum|namespace|parameter property)/u;
 
-/** Whether a text has more such declarations than the limit. */
 export function hasManyTransforms(text: string): boolean {
   const hasMore = (pattern: RegExp, most: number): boolean => !text.matchAll(pattern).drop(most).next().done;
   return hasMore(MANY, MAX_TRANSFORMS) || hasMore(PROPERTY, MAX_PROPERTIES - 1);

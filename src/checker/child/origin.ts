@@ -99,7 +99,6 @@ function toOrigin(declared: Node): Origin {
   return { kind: "value", address: "" };
 }
 
-/** The most characters of a type in an error. */
 const TYPE_CHARS = 1_500;
 
 function toText(alias: Node): string {

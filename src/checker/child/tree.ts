@@ -34,7 +34,6 @@ import {
   isWhileStatement,
 } from "typescript/unstable/ast/is";
 
-/** A call or a `new` expression; both have a callee and arguments. */
 export type CallLike = CallExpression | NewExpression;
 
 /** The largest node that covers exactly this range, or the token at its start. */
@@ -177,7 +176,6 @@ function rootOf(node: Node): Node {
   return isStep ? rootOf(node.expression) : node;
 }
 
-/** How often a name is used as an identifier in the program. */
 export function countMentions(file: SourceFile, name: string): number {
   let count = 0;
   some(file, (node) => {
