@@ -166,6 +166,7 @@ test("normalize records each insertion at its offset in the running text", () =>
       { offset: 12, length: 8 },
       { offset: 21, length: 1 },
     ],
+    notes: [],
   });
 });
 

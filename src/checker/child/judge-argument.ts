@@ -21,7 +21,6 @@ import {
   namesGiven,
   nodeAt,
   outermost,
-  startOf,
   textOf,
 } from "./tree.ts";
 import type { CallLike } from "./tree.ts";
@@ -46,7 +45,7 @@ export function judgeArgument(complaint: ApiDiagnostic): Mistake | undefined {
   if (!call || origin?.kind !== "tool") return undefined;
   const mistake: Mistake = {
     kind: "argument",
-    start: Math.max(diagnostic.pos, startOf(call, file)),
+    start: Math.max(diagnostic.pos, call.getStart(file)),
     name: textOf(node, file),
     detail: leaf.text,
     tool: origin.address,
@@ -118,7 +117,7 @@ function isUnion(type: string): boolean {
 function judgePromise({ file, diagnostic, node, origins }: ApiDiagnostic, leaf: Diagnostic): Mistake | undefined {
   if (readTypes(leaf)?.to.includes("Promise")) return undefined;
   const value = valueAt(node) ?? nodeAt(file, diagnostic.pos, diagnostic.end);
-  return origins.isPromise(origins.typeOf(value)) ? createAwaitMistake(value, { file, origins, name: "" }) : undefined;
+  return origins.isPromise(origins.typeOf(value)) ? createAwaitMistake(value, { file, origins }) : undefined;
 }
 
 /** The compiler reports the name of a property or variable; the mistake is its value. */
@@ -134,12 +133,14 @@ function isInArguments(node: Node, call: CallLike): boolean {
 /** Whether the argument is one complete literal; an object that is extended elsewhere may have the missing properties. */
 function isWrittenOut(node: Node, { file, origins }: ApiDiagnostic): boolean {
   if (isArrayLiteralExpression(node)) return true;
-  if (isObjectLiteralExpression(node)) return !node.properties.some((part) => isSpreadAssignment(part));
-  if (!isIdentifier(node)) return false;
+  if (!isIdentifier(node)) return isComplete(node);
   const value = valueAt(node);
-  if (value) return isObjectLiteralExpression(value) && !value.properties.some((part) => isSpreadAssignment(part));
+  if (value) return isComplete(value);
   const declared = origins.declarationOf(node);
   const made = declared && isVariableDeclaration(declared) ? declared.initializer : undefined;
-  if (!made || !isObjectLiteralExpression(made) || countMentions(file, node.text) > 2) return false;
-  return !made.properties.some((part) => isSpreadAssignment(part));
+  return made !== undefined && isComplete(made) && countMentions(file, node.text) <= 2;
+}
+
+function isComplete(node: Node): boolean {
+  return isObjectLiteralExpression(node) && !node.properties.some((part) => isSpreadAssignment(part));
 }

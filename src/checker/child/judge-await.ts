@@ -15,24 +15,22 @@ import { defined } from "../../domain/index.ts";
 import type { Fix, Mistake } from "../wire.ts";
 import type { ApiDiagnostic } from "./judge.ts";
 import type { Origins } from "./origin.ts";
-import { initializerOf, isFunctionLike, startOf, textOf } from "./tree.ts";
-
-interface AwaitContext {
-  readonly file: SourceFile;
-  readonly origins: Origins;
-  /** The property that the program reads. */
-  readonly name: string;
-}
+import { initializerOf, isFunctionLike, textOf } from "./tree.ts";
 
 const SHOWN_CHARS = 60;
 
-export function createAwaitMistake(promise: Node, { file, origins, name }: AwaitContext): Mistake {
+/** `name` is the property that the program reads, if any. */
+export function createAwaitMistake(
+  promise: Node,
+  { file, origins }: Pick<ApiDiagnostic, "file" | "origins">,
+  name = "",
+): Mistake {
   const shown = textOf(promise, file).replace(/\s+/gu, " ");
   const detail = shown.length > SHOWN_CHARS ? `${shown.slice(0, SHOWN_CHARS)}…` : shown;
   const origin = isCallExpression(promise) ? origins.ofType(origins.typeOf(promise.expression)) : undefined;
   return defined({
     kind: "missing-await" as const,
-    start: startOf(promise, file),
+    start: promise.getStart(file),
     name,
     detail,
     doubtful: false,
@@ -47,7 +45,7 @@ function findFix(promise: Node, file: SourceFile, origins: Origins): Fix | undef
   const made = declared && isVariableDeclaration(declared) ? declared.initializer : undefined;
   const target = made && origins.isPromise(origins.typeOf(made)) ? made : promise;
   if (!mayAwait(target)) return undefined;
-  const [start, text] = [startOf(target, file), textOf(target, file)];
+  const [start, text] = [target.getStart(file), textOf(target, file)];
   const isWhole = target === made || isLoose(target);
   return { start, end: target.end, text: isWhole ? `await ${text}` : `(await ${text})` };
 }
@@ -81,14 +79,14 @@ export function judgeIteration({ file, node, origins }: ApiDiagnostic): Mistake 
   const pattern = isArrayBindingPattern(node) ? initializerOf(node.parent) : undefined;
   const subject = pattern ?? node;
   const type = origins.typeOf(subject);
-  if (origins.isPromise(type)) return createAwaitMistake(subject, { file, origins, name: "" });
+  if (origins.isPromise(type)) return createAwaitMistake(subject, { file, origins });
   const origin = origins.ofType(type);
   if (origin?.kind !== "value") return undefined;
   const detail = textOf(subject, file);
   const tool = origin.address === "" ? undefined : origin.address;
   return defined({
     kind: "not-iterable" as const,
-    start: startOf(subject, file),
+    start: subject.getStart(file),
     name: detail,
     detail,
     doubtful: false,
@@ -100,5 +98,5 @@ export function judgeIteration({ file, node, origins }: ApiDiagnostic): Mistake 
 export function judgeOperand({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const operands = isBinaryExpression(node) ? [node.left, node.right] : [node];
   const promise = operands.find((operand) => origins.isPromise(origins.typeOf(operand)));
-  return promise && !isArrowFunction(promise) ? createAwaitMistake(promise, { file, origins, name: "" }) : undefined;
+  return promise && !isArrowFunction(promise) ? createAwaitMistake(promise, { file, origins }) : undefined;
 }

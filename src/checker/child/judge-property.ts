@@ -30,7 +30,6 @@ import {
   namesGiven,
   outermost,
   some,
-  startOf,
   textOf,
   variableFor,
 } from "./tree.ts";
@@ -52,12 +51,12 @@ export function judgeProperty({ file, node, origins }: ApiDiagnostic): Mistake |
   if (!access || namesGiven(file).has(access.name)) return undefined;
   const type = origins.typeOf(access.receiver);
   if (origins.isVague(type) || isReassigned(access.receiver, file)) return undefined;
-  if (origins.isPromise(type)) return createAwaitMistake(access.receiver, { file, origins, name: access.name });
+  if (origins.isPromise(type)) return createAwaitMistake(access.receiver, { file, origins }, access.name);
   if (origins.mayHave(type, access.name)) return undefined;
   const origin = origins.ofType(type) ?? origins.ofName(access.receiver);
   if (!origin) return undefined;
   const doubtful = access.isGuarded || isTestedLater(access, { file, origins });
-  const missing = { start: startOf(node, file), name: access.name, doubtful };
+  const missing = { start: node.getStart(file), name: access.name, doubtful };
   return toMistake(origin, missing, textOf(access.receiver, file));
 }
 
@@ -125,7 +124,7 @@ export function judgeName({ file, node }: ApiDiagnostic): Mistake | undefined {
   const called = isCallee ? node : calledChain(node);
   if (!called) return undefined;
   const name = textOf(called, file).replace(/\s+/gu, "").replaceAll("?.", ".");
-  return { kind: "unknown-name", start: startOf(node, file), name, detail: node.text, doubtful: false };
+  return { kind: "unknown-name", start: node.getStart(file), name, detail: node.text, doubtful: false };
 }
 
 export function judgeCallee({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
@@ -137,7 +136,7 @@ export function judgeCallee({ file, node, origins }: ApiDiagnostic): Mistake | u
   const tool = origin.address.includes(".") ? origin.address : undefined;
   return defined({
     kind: "not-callable" as const,
-    start: startOf(callee, file),
+    start: callee.getStart(file),
     name,
     detail: "",
     doubtful: false,

@@ -39,18 +39,14 @@ export type CallLike = CallExpression | NewExpression;
 /** The largest node that covers exactly this range, or the token at its start. */
 export function nodeAt(file: SourceFile, start: number, end: number): Node {
   let node = getTokenAtPosition(file, start);
-  while (node.parent.kind !== SyntaxKind.SourceFile && startOf(node.parent, file) === start && node.parent.end <= end) {
+  while (node.parent.kind !== SyntaxKind.SourceFile && node.parent.getStart(file) === start && node.parent.end <= end) {
     node = node.parent;
   }
   return node;
 }
 
-export function startOf(node: Node, file: SourceFile): number {
-  return node.getStart(file);
-}
-
 export function textOf(node: Node, file: SourceFile): string {
-  return file.text.slice(startOf(node, file), node.end);
+  return file.text.slice(node.getStart(file), node.end);
 }
 
 export function isFunctionLike(node: Node): boolean {
