@@ -142,7 +142,6 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   analysis: {
     folders: ["plan", "prepare", "rules", "typescript"],
     interface: [
-      "called-namespace.ts",
       "edit-text.ts",
       "find-entry.ts",
       "fold.ts",

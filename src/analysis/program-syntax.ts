@@ -1,9 +1,13 @@
-/** What rules and the call plan see of a program: its tree and the facts that were read from it. */
+/**
+ * What rules and the call plan see of a program: its tree and the facts that were read from it. Recognizes tool calls by
+ * their form: a method of a global namespace, or an alias of either.
+ */
 
-import type { AnyNode } from "acorn";
+import type { AnyNode, Identifier } from "acorn";
 import type { Namespace } from "../domain/index.ts";
 import { createConstantFolder } from "./fold.ts";
 import type { ConstantFolder } from "./fold.ts";
+import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 import { resolveScopes } from "./resolve-scopes.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
@@ -42,4 +46,41 @@ export function readSyntax(
     folder: createConstantFolder({ tree, globals }),
     around: (node) => (around ??= readSurroundings(tree))(node),
   };
+}
+
+/** Returns the namespace whose method is called, or `undefined` if this is not a tool call. */
+export function calledNamespace(expression: AnyNode, names: ProgramSyntax): string | undefined {
+  const call = withoutChain(expression);
+  const callee = call.type === "CallExpression" ? withoutChain(call.callee) : undefined;
+  if (callee?.type === "Identifier") return namespaceOfTool(callee, names);
+  return callee?.type === "MemberExpression" ? namespaceAt(callee.object, names) : undefined;
+}
+
+/** `tools`, or `api` after `const api = tools`. */
+export function namespaceAt(node: AnyNode, names: ProgramSyntax): string | undefined {
+  const object = withoutChain(node);
+  const alias = names.globals.valueOf(object);
+  const name = alias ? withoutChain(alias) : object;
+  const isGlobal = name.type === "Identifier" && !names.globals.bindingOf(name);
+  return isGlobal && names.namespaces.has(name.name) ? name.name : undefined;
+}
+
+/** `echo` after `const { echo } = tools` or `const echo = tools.echo`. */
+function namespaceOfTool(callee: Identifier, names: ProgramSyntax): string | undefined {
+  const value = names.globals.valueOf(callee);
+  const member = value && withoutChain(value);
+  if (member) return member.type === "MemberExpression" ? namespaceAt(member.object, names) : undefined;
+  const [declarer, ...others] = names.globals.bindingOf(callee)?.declarers ?? [];
+  if (others.length > 0 || declarer?.type !== "VariableDeclarator" || !declarer.init) return undefined;
+  const isDirect =
+    declarer.id.type === "ObjectPattern" &&
+    declarer.id.properties.some(
+      (part) => part.type === "Property" && part.value.type === "Identifier" && part.value.name === callee.name,
+    );
+  return isDirect ? namespaceAt(declarer.init, names) : undefined;
+}
+
+export function withoutChain(node: AnyNode): AnyNode {
+  const inner = withoutParens(node);
+  return inner.type === "ChainExpression" ? inner.expression : inner;
 }

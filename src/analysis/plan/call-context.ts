@@ -5,7 +5,7 @@ import type { Json, JsonObject, Program } from "../../domain/index.ts";
 import { defined } from "../../domain/index.ts";
 import { callOf, climb, createCallerFinder } from "./find-function.ts";
 import { findCalledFunction } from "../find-entry.ts";
-import { namespaceAt, withoutChain } from "../called-namespace.ts";
+import { namespaceAt, withoutChain } from "../program-syntax.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
 import { functionAround, isLoop, withinFunction } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";

@@ -4,7 +4,7 @@ import type { AnyNode, CallExpression, MemberExpression, NewExpression } from "a
 import { staticName, withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { functionAround, withinFunction } from "../surroundings.ts";
-import { calledNamespace, withoutChain } from "../called-namespace.ts";
+import { calledNamespace, withoutChain } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
 /** Built-in functions that throw for some data. The others throw only for programming errors. */

@@ -2,7 +2,7 @@
 
 import type { AnyNode } from "acorn";
 import { staticName, withoutParens } from "../read-tree.ts";
-import { withoutChain } from "../called-namespace.ts";
+import { withoutChain } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 

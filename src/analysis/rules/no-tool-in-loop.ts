@@ -5,7 +5,7 @@ import { isWritten } from "../fold.ts";
 import { withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { withinFunction } from "../surroundings.ts";
-import { calledNamespace } from "../called-namespace.ts";
+import { calledNamespace } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 

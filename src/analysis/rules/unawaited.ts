@@ -5,7 +5,7 @@ import { findLastStatement, findResults } from "../find-entry.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { functionAround } from "../surroundings.ts";
-import { calledNamespace, withoutChain } from "../called-namespace.ts";
+import { calledNamespace, withoutChain } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
