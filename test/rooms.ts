@@ -229,8 +229,8 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "map-columns.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
-  store: { folders: ["sqlite"], interface: ["approvals.ts", "executions.ts", "quotas.ts", "store.ts"] },
-  "store/sqlite": { folders: ["tables"], interface: ["connection.ts", "row.ts", "to-store-error.ts"] },
+  store: { folders: ["sqlite"], interface: ["approvals.ts", "executions.ts", "quotas.ts", "row.ts", "store.ts"] },
+  "store/sqlite": { folders: ["tables"], interface: ["connection.ts", "to-store-error.ts"] },
   surfaces: {
     folders: ["admin", "cli", "demo", "mcp"],
     interface: ["gateway.ts", "parse-request.ts"],

@@ -1,6 +1,10 @@
 /** Executions in the store: their start and end, their journals, and requests to cancel them. */
 
-import type { Digest, ErrorCode, Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
+import { isErrorCode, parseDigest, parseExecutionId } from "../domain/index.ts";
+import type { Digest, Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
+
+import { bytes, createShape, integer, oneOf, optional, parsed, text } from "./row.ts";
+import type { RowOf } from "./row.ts";
 
 /** An execution as it is stored before its program starts. */
 export interface StoredOpening extends Execution {
@@ -23,17 +27,16 @@ export interface RequestKey {
 }
 
 /** The execution that holds a key. */
-export interface KeyHolder {
-  readonly execution: ExecutionId;
-  readonly request: Digest;
-}
+export const KEY_HOLDER = createShape({ execution: parsed(parseExecutionId), request: parsed(parseDigest) });
+export type KeyHolder = RowOf<typeof KEY_HOLDER>;
 
 /** How an execution ended, without its result. */
-export interface ExecutionOutcome {
-  readonly endedAt: Instant;
-  readonly state: ExecutionResult["state"];
-  readonly errorCode?: ErrorCode;
-}
+export const OUTCOME = createShape({
+  endedAt: integer,
+  state: oneOf<ExecutionResult["state"]>("completed", "failed", "paused", "cancelled"),
+  errorCode: optional(parsed((raw) => (isErrorCode(raw) ? raw : undefined))),
+});
+export type ExecutionOutcome = RowOf<typeof OUTCOME>;
 
 /** How an execution ended, with the `ExecutionResult` as JSON. */
 export interface ExecutionEnding extends ExecutionOutcome {
@@ -86,12 +89,13 @@ export interface ExecutionStore {
 }
 
 /** A part of the journal of an execution. The store cannot read it. */
-export interface JournalPiece {
-  readonly execution: ExecutionId;
+export const JOURNAL_PIECE = createShape({
+  execution: parsed(parseExecutionId),
   /** From 0, without gaps; given by the writer. */
-  readonly piece: number;
-  readonly sealed: Uint8Array;
-}
+  piece: integer,
+  sealed: bytes,
+});
+export type JournalPiece = RowOf<typeof JOURNAL_PIECE>;
 
 /** Which journals are dropped: of executions that ended before `endedBefore`, and the oldest above `totalBytes`. */
 export interface JournalBounds {
@@ -113,11 +117,8 @@ export interface JournalStore {
 }
 
 /** A request to cancel an execution that another process runs. */
-export interface CancellationRow {
-  readonly execution: ExecutionId;
-  readonly askedBy: string;
-  readonly askedAt: Instant;
-}
+export const CANCELLATION = createShape({ execution: parsed(parseExecutionId), askedBy: text, askedAt: integer });
+export type CancellationRow = RowOf<typeof CANCELLATION>;
 
 /** Requests to cancel executions. The ledger has their outcome; here they wait for the process that runs the execution. */
 export interface CancellationStore {

@@ -3,34 +3,36 @@
  * Every method rejects with STORE_UNAVAILABLE while the database cannot be used, and works again once it can.
  */
 
-import type {
-  ConnectorId,
-  Digest,
-  ExecutionId,
-  Instant,
-  LabelSource,
-  PrincipalId,
-  ResultId,
-  SecretName,
+import {
+  parseConnectorId,
+  parseDigest,
+  parseExecutionId,
+  parsePrincipalId,
+  parseResultId,
+  parseSecretName,
 } from "../domain/index.ts";
+import type { ConnectorId, Digest, Instant, PrincipalId, ResultId, SecretName } from "../domain/index.ts";
 
 import type { ApprovalStore } from "./approvals.ts";
 import type { CancellationStore, ExecutionStore, JournalStore } from "./executions.ts";
 import type { QuotaStore } from "./quotas.ts";
+import { anyInteger, bytes, createShape, integer, labelSources, nullable, oneOf, parsed, text } from "./row.ts";
+import type { RowOf } from "./row.ts";
 
 /** One ledger record. The store does not interpret it, so that a damaged record can still be read. */
-export interface StoredRecord {
+export const LEDGER_RECORD = createShape({
   /** From 1, without gaps; assigned by the writer. */
-  readonly seq: number;
-  readonly at: Instant;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
+  seq: anyInteger,
+  at: anyInteger,
+  actor: text,
+  action: text,
+  subject: text,
   /** JSON. */
-  readonly detail: string;
-  readonly previous: string;
-  readonly digest: string;
-}
+  detail: text,
+  previous: text,
+  digest: text,
+});
+export type StoredRecord = RowOf<typeof LEDGER_RECORD>;
 
 /** `taken`: another process wrote this number first; nothing was written. */
 export type AppendOutcome = "appended" | "taken";
@@ -65,14 +67,15 @@ export interface LedgerStore {
 }
 
 /** A signed statement about the ledger. The other columns are for queries. */
-export interface StatementRow {
+export const STATEMENT = createShape({
   /** From 1, without gaps; assigned by the writer. */
-  readonly number: number;
-  readonly kind: "checkpoint" | "cut";
-  readonly seq: number;
-  readonly at: Instant;
-  readonly text: string;
-}
+  number: integer,
+  kind: oneOf("checkpoint", "cut"),
+  seq: integer,
+  at: integer,
+  text: text,
+});
+export type StatementRow = RowOf<typeof STATEMENT>;
 
 /** Checkpoints and cuts of the ledger. */
 export interface StatementStore {
@@ -90,15 +93,16 @@ export interface StatementStore {
 }
 
 /** The progress of one export of the ledger. */
-export interface ExportRow {
-  readonly id: string;
+export const EXPORT = createShape({
+  id: text,
   /** The last record that was sent. */
-  readonly cursor: number;
-  readonly sentAt: Instant | null;
-  readonly failedAt: Instant | null;
+  cursor: integer,
+  sentAt: nullable(integer),
+  failedAt: nullable(integer),
   /** Why the last attempt failed; `null` if it succeeded. */
-  readonly failure: string | null;
-}
+  failure: nullable(text),
+});
+export type ExportRow = RowOf<typeof EXPORT>;
 
 /** Only the holder of a lease exports. */
 export interface ExportLease {
@@ -122,14 +126,15 @@ export interface ExportStore {
 }
 
 /** A sealed secret. The store cannot read it. */
-export interface SecretRow {
-  readonly name: SecretName;
-  readonly version: number;
-  readonly wrappedKey: Uint8Array;
-  readonly nonce: Uint8Array;
-  readonly ciphertext: Uint8Array;
-  readonly createdAt: Instant;
-}
+export const SECRET = createShape({
+  name: parsed(parseSecretName),
+  version: integer,
+  wrappedKey: bytes,
+  nonce: bytes,
+  ciphertext: bytes,
+  createdAt: integer,
+});
+export type SecretRow = RowOf<typeof SECRET>;
 
 /** Sealed secrets by name. One key wraps all of them; the store has only its check value. */
 export interface SecretStore {
@@ -155,22 +160,22 @@ export interface SecretStore {
   whileKey<Value>(check: string, work: () => Value): Promise<Value | undefined>;
 }
 
-/** A definition of a tool that needs approval. */
-export interface HeldRow {
-  readonly connector: ConnectorId;
+const DEFINITION = {
+  connector: parsed(parseConnectorId),
   /** The name of the tool at the server. */
-  readonly remoteName: string;
-  readonly digest: Digest;
+  remoteName: text,
+  digest: parsed(parseDigest),
   /** Canonical JSON; long strings may be shortened. */
-  readonly definition: string;
-  readonly seenAt: Instant;
-}
+  definition: text,
+};
+
+/** A definition of a tool that needs approval. */
+export const HELD_DEFINITION = createShape({ ...DEFINITION, seenAt: integer });
+export type HeldRow = RowOf<typeof HELD_DEFINITION>;
 
 /** An accepted definition of a tool: accepted by a person, or because it was the first. */
-export interface PinRow extends Omit<HeldRow, "seenAt"> {
-  readonly pinnedAt: Instant;
-  readonly pinnedBy: string;
-}
+export const PIN = createShape({ ...DEFINITION, pinnedAt: integer, pinnedBy: text });
+export type PinRow = RowOf<typeof PIN>;
 
 /** Accepted and held-back definitions of tools: at most one of each per tool. */
 export interface PinStore {
@@ -187,24 +192,26 @@ export interface PinStore {
   replaceHeld(connector: ConnectorId, rows: readonly HeldRow[]): Promise<void>;
 }
 
-/** A stored result without its body. */
-export interface ResultSummary {
-  readonly id: ResultId;
-  readonly principal: PrincipalId;
-  readonly execution: ExecutionId;
-  readonly mimeType: string;
-  readonly bytes: number;
+const SUMMARY = {
+  id: parsed(parseResultId),
+  principal: parsed(parsePrincipalId),
+  execution: parsed(parseExecutionId),
+  mimeType: text,
+  bytes: integer,
   /** A TypeScript-like outline; empty unless the body is JSON. */
-  readonly shape: string;
+  shape: text,
   /** What the program had read; a reader of the result has then read it too. */
-  readonly labels: readonly LabelSource[];
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-}
+  labels: labelSources,
+  createdAt: integer,
+  expiresAt: integer,
+};
 
-export interface StoredResult extends ResultSummary {
-  readonly body: Uint8Array;
-}
+/** A stored result without its body. */
+export const RESULT_SUMMARY = createShape(SUMMARY);
+export type ResultSummary = RowOf<typeof RESULT_SUMMARY>;
+
+export const RESULT = createShape({ ...SUMMARY, body: bytes });
+export type StoredResult = RowOf<typeof RESULT>;
 
 /** Results of other principals and expired results are not found. */
 export interface ResultView {
@@ -235,16 +242,17 @@ export interface MetaStore {
 }
 
 /** The learned shape of the results of one tool definition. */
-export interface ShapeRow {
-  readonly connector: ConnectorId;
-  readonly remoteName: string;
-  readonly definition: Digest;
+export const LEARNED_SHAPE = createShape({
+  connector: parsed(parseConnectorId),
+  remoteName: text,
+  definition: parsed(parseDigest),
   /** JSON with field names and types, without values. */
-  readonly shape: string;
+  shape: text,
   /** The number of results it was learned from. */
-  readonly samples: number;
-  readonly changedAt: Instant;
-}
+  samples: integer,
+  changedAt: integer,
+});
+export type ShapeRow = RowOf<typeof LEARNED_SHAPE>;
 
 /** Learned shapes, one row per tool. */
 export interface ShapeStore {
@@ -255,12 +263,13 @@ export interface ShapeStore {
 }
 
 /** The labels of one principal. */
-export interface LabelRow {
-  readonly principal: PrincipalId;
-  readonly sources: readonly LabelSource[];
+export const TAKEN_LABELS = createShape({
+  principal: parsed(parsePrincipalId),
+  sources: labelSources,
   /** The time of the last labeled read. */
-  readonly takenAt: Instant;
-}
+  takenAt: integer,
+});
+export type LabelRow = RowOf<typeof TAKEN_LABELS>;
 
 /** Labels of principals whose clients have no sessions. */
 export interface LabelStore {

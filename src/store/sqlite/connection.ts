@@ -9,13 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 import { GloveboxError } from "../../domain/index.ts";
+import { integer, readColumn, text } from "../row.ts";
+import type { RowShape } from "../row.ts";
 
-import { createWriteBatcher } from "./write-batcher.ts";
-import { createFileCheck } from "./file-check.ts";
-import { integerOf, textOf } from "./row.ts";
 import { openSyncedLog } from "./synced-log.ts";
 import { isBusy, toStoreError } from "./to-store-error.ts";
-import { inTransaction } from "./transaction.ts";
+import { createWriteBatcher, inTransaction } from "./write-batcher.ts";
 
 const MEMORY = ":memory:";
 
@@ -24,6 +23,9 @@ const LOCK_WAIT_MS = 10;
 const RETRY_MS = 10;
 /** The write-ahead log is truncated to this size after a checkpoint. */
 const LOG_BYTES = 16 * 1024 * 1024;
+
+/** An unflushed write reuses a check of the file of this age. */
+const RECENT_MS = 5;
 
 export interface ConnectionOptions {
   readonly path: string;
@@ -140,7 +142,7 @@ function openForWriting(options: ConnectionOptions): DatabaseSync {
   try {
     configure(database, options);
     // An empty write transaction detects now, and not at the first call, whether the file can be written.
-    inTransaction(database, () => integerOf(database.prepare("PRAGMA user_version").get() ?? {}, "user_version"));
+    inTransaction(database, () => readColumn(database.prepare("PRAGMA user_version").get(), "user_version", integer));
     return database;
   } catch (thrown) {
     database.close();
@@ -149,7 +151,7 @@ function openForWriting(options: ConnectionOptions): DatabaseSync {
 }
 
 function configure(database: DatabaseSync, { path, maxPages }: ConnectionOptions): void {
-  const mode = textOf(database.prepare("PRAGMA journal_mode = WAL").get() ?? {}, "journal_mode");
+  const mode = readColumn(database.prepare("PRAGMA journal_mode = WAL").get(), "journal_mode", text);
   if (mode !== "wal" && mode !== "memory") {
     throw new GloveboxError("STORE_UNAVAILABLE", `The folder of ${path} does not support a write-ahead log`, {
       hint: "Set a file on a local disk in `store.url`",
@@ -174,4 +176,45 @@ export async function writeAndErase<Value>({ database, read, write }: Connection
   // Moves the log into the file and truncates it. While another connection reads, that happens later.
   await read(() => database.exec("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
   return value;
+}
+
+/**
+ * Returns a check to run before each write. SQLite writes to a deleted file without an error, and all of that would be
+ * lost, so the check throws.
+ */
+function createFileCheck(path: string): (isDurable: boolean) => void {
+  if (path === MEMORY) return () => undefined;
+  const files = [path, `${path}-wal`].map((name) => ({ name, identity: identify(name) }));
+  let checkedAt = -Infinity;
+  return (isDurable) => {
+    const now = performance.now();
+    if (!isDurable && now - checkedAt < RECENT_MS) return;
+    checkedAt = now;
+    const lost = files.find(({ name, identity }) => identify(name) !== identity);
+    if (!lost) return;
+    checkedAt = -Infinity;
+    throw new GloveboxError("STORE_UNAVAILABLE", `The store was deleted or replaced while open: ${lost.name}`, {
+      hint: "Restore the file, or restart Glovebox",
+    });
+  };
+}
+
+function identify(name: string): string | undefined {
+  const found = statSync(name, { throwIfNoEntry: false, bigint: true });
+  return found && `${found.dev}:${found.ino}`;
+}
+
+/** Returns a statement that inserts `toValues` of the shape. */
+export function insertInto(
+  table: string,
+  { columns }: Pick<RowShape<unknown>, "columns">,
+  orReplace: "" | "OR REPLACE" = "",
+): string {
+  return `INSERT ${orReplace} INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, "?")})`;
+}
+
+/** Joins the conditions that apply. */
+export function toWhere(conditions: readonly (string | false)[]): string {
+  const applied = conditions.filter((condition) => condition !== false);
+  return applied.length === 0 ? "" : `WHERE (${applied.join(") AND (")})`;
 }

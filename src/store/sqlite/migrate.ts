@@ -4,10 +4,9 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
+import { damaged, integer, readColumn, text } from "../row.ts";
 
 import { APPLICATION_ID, MIGRATIONS } from "./migrations.ts";
-import { integerOf, textOf } from "./row.ts";
-import { damaged } from "./to-store-error.ts";
 
 const LATEST = MIGRATIONS.length;
 
@@ -38,7 +37,7 @@ export function isLatest(database: DatabaseSync, path: string): boolean {
 /** Checks every page. Cheaper than the full check, which also compares indexes. */
 export function checkPages(database: DatabaseSync, path: string): void {
   const [finding] = database.prepare("PRAGMA quick_check(1)").all();
-  if (!finding || textOf(finding, "quick_check") !== "ok") throw damaged(path);
+  if (!finding || readColumn(finding, "quick_check", text) !== "ok") throw damaged(path);
 }
 
 /**
@@ -62,5 +61,5 @@ function isEmpty(database: DatabaseSync, application: number, version: number): 
 }
 
 function readPragma(database: DatabaseSync, name: "user_version" | "application_id"): number {
-  return integerOf(database.prepare(`PRAGMA ${name}`).get() ?? {}, name);
+  return readColumn(database.prepare(`PRAGMA ${name}`).get(), name, integer);
 }

@@ -7,23 +7,16 @@ import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
 import { createApprovals } from "./tables/approvals.ts";
-import { createCancellations } from "./tables/cancellations.ts";
 import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
-import { createExecutions } from "./tables/executions.ts";
-import { createExports } from "./tables/exports.ts";
-import { createJournals } from "./tables/journals.ts";
-import { createLabels } from "./tables/labels.ts";
-import { createLedger } from "./tables/ledger.ts";
-import { createMeta } from "./tables/meta.ts";
 import { checkPages, isLatest, migrateOnce, readVersion } from "./migrate.ts";
-import { createPins } from "./tables/pins.ts";
 import { prepareFile } from "./prepare-file.ts";
+import { createCancellations, createExecutions, createJournals } from "./tables/executions.ts";
+import { createExports, createLedger, createStatements } from "./tables/ledger.ts";
+import { createPins, createShapes } from "./tables/pins.ts";
 import { createQuotas } from "./tables/quotas.ts";
-import { createResults } from "./tables/results.ts";
-import { createSecrets } from "./tables/secrets.ts";
-import { createShapes } from "./tables/shapes.ts";
-import { createStatements } from "./tables/statements.ts";
+import { createLabels, createResults } from "./tables/results.ts";
+import { createMeta, createSecrets } from "./tables/secrets.ts";
 
 const MEMORY = ":memory:";
 const BUSY_MS = 5_000;

@@ -1,6 +1,7 @@
 /** Turns errors of SQLite and the file system into one message with a remedy. */
 
 import { GloveboxError } from "../../domain/index.ts";
+import { UNCHANGED, damaged } from "../row.ts";
 
 /** Primary result codes, https://sqlite.org/rescode.html; the low byte of an extended code. */
 const PERM = 3;
@@ -15,8 +16,6 @@ const NOTADB = 26;
 
 /** Extended codes: a row with this key exists. */
 const TAKEN: readonly number[] = [1555, 2067];
-
-const UNCHANGED = "Nothing was changed. Restore a backup, or set another file in `store.url`";
 
 interface SqliteProblem {
   readonly text: (path: string) => string;
@@ -72,9 +71,12 @@ export function isBusy(thrown: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** Returns true if a row with this key exists. */
-export function isTaken(thrown: unknown): boolean {
-  return TAKEN.includes(resultCode(thrown) ?? 0);
+/** Handles the error of a write: returns what `act` returns if a row with this key exists, else throws the error. */
+export function ifTaken<const Value>(act: () => Value): (thrown: unknown) => Value {
+  return (thrown) => {
+    if (TAKEN.includes(resultCode(thrown) ?? 0)) return act();
+    throw thrown;
+  };
 }
 
 /** Returns an error for the operator. Anything unknown is a bug and is returned unchanged. */
@@ -102,9 +104,4 @@ export function toFileError(thrown: unknown, path: string): unknown {
 
 export function notStore(path: string): GloveboxError {
   return new GloveboxError("STORE_UNAVAILABLE", `This is not a Glovebox store: ${path}`, { hint: UNCHANGED });
-}
-
-/** For a store with invalid content. */
-export function damaged(what: string): GloveboxError {
-  return new GloveboxError("STORE_UNAVAILABLE", `The store is damaged: ${what}`, { hint: UNCHANGED });
 }

@@ -3,10 +3,9 @@
  * still succeeds or fails on its own, and writes are committed in order, so a crash leaves no gaps.
  */
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 import { isBusy } from "./to-store-error.ts";
-import { inTransaction } from "./transaction.ts";
 
 /** The maximum delay until unflushed commits are on disk, while the process lives. */
 const FLUSH_DELAY_MS = 200;
@@ -116,4 +115,35 @@ function runWithSavepoint(database: DatabaseSync, { run, reject }: PendingWrite)
     database.exec("ROLLBACK TO one; RELEASE one");
     return () => reject(thrown);
   }
+}
+
+interface TransactionStatements {
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+}
+
+/** Prepared once per connection: every call of a program uses them twice. */
+const known = new WeakMap<DatabaseSync, TransactionStatements>();
+
+/** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail later. */
+export function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
+  const { begin, commit } = findStatements(database);
+  begin.run();
+  try {
+    const value = work();
+    commit.run();
+    return value;
+  } catch (thrown) {
+    // On a full disk SQLite has already rolled back.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw thrown;
+  }
+}
+
+function findStatements(database: DatabaseSync): TransactionStatements {
+  const found = known.get(database);
+  if (found) return found;
+  const statements = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
+  known.set(database, statements);
+  return statements;
 }

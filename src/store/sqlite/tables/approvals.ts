@@ -2,8 +2,17 @@
 
 import type { DatabaseSync } from "node:sqlite";
 
-import { GloveboxError, defined } from "../../../domain/index.ts";
-import type { PrincipalId } from "../../../domain/index.ts";
+import {
+  APPROVAL_SCOPES,
+  GloveboxError,
+  defined,
+  parseApprovalId,
+  parseDigest,
+  parseExecutionId,
+  parsePrincipalId,
+  parseRuleId,
+  parseToolAddress,
+} from "../../../domain/index.ts";
 import { KEPT_ARGUMENT_BYTES } from "../../approvals.ts";
 import type {
   ApprovalBound,
@@ -15,27 +24,65 @@ import type {
   ApprovalSelection,
   ApprovalStore,
 } from "../../approvals.ts";
+import {
+  bytes,
+  createShape,
+  integer,
+  labelSources,
+  nullable,
+  oneOf,
+  optional,
+  parsed,
+  readColumn,
+  text,
+} from "../../row.ts";
 
-import { COLUMNS, HEAD, toHead, toRow, toValues, toWaiting } from "./approval-row.ts";
+import { toWhere } from "../connection.ts";
 import type { Connection } from "../connection.ts";
-import { integerOf } from "../row.ts";
 
+const WAITER = { id: parsed(parseApprovalId), principal: parsed(parsePrincipalId) };
+const FIELDS = {
+  ...WAITER,
+  execution: parsed(parseExecutionId),
+  seq: integer,
+  session: optional(text),
+  tool: parsed(parseToolAddress),
+  definition: parsed(parseDigest),
+  effect: oneOf("read", "write", "destroy", "unknown"),
+  argsDigest: parsed(parseDigest),
+  rule: parsed(parseRuleId),
+  reason: text,
+  labels: labelSources,
+  createdAt: integer,
+  expiresAt: integer,
+  state: oneOf("pending", "approved", "rejected", "expired", "revoked"),
+  scope: optional(oneOf(...APPROVAL_SCOPES)),
+  decidedBy: optional(text),
+  decidedAt: optional(integer),
+  note: optional(text),
+};
+/** All columns but the arguments, which may be large. */
+const HEAD = createShape(FIELDS);
+const ROW = createShape({ ...FIELDS, sealedArgs: bytes });
+const WAITING_APPROVAL = createShape(WAITER);
+
+const SELECT = `SELECT ${HEAD.columns} FROM approvals`;
 const NEXT = "(SELECT coalesce(max(change), 0) + 1 FROM approvals)";
-const INSERT = `INSERT INTO approvals (${COLUMNS}, change) VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ${NEXT})`;
+const INSERT = `INSERT INTO approvals (${ROW.columns}, change) VALUES (${ROW.columns.replaceAll(/\w+/g, "?")}, ${NEXT})`;
 const UPDATE = `UPDATE approvals SET state = ?1, scope = ?2, decided_by = ?3, decided_at = ?4, note = ?5,
   sealed_args = CASE WHEN ?1 <> 'pending' AND length(sealed_args) > ${KEPT_ARGUMENT_BYTES} THEN x'' ELSE sealed_args END,
   change = ${NEXT} WHERE id = ?6`;
-const RELATED = `SELECT ${HEAD} FROM approvals WHERE execution = ? AND tool = ?
-  UNION SELECT ${HEAD} FROM approvals WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
+const RELATED = `${SELECT} WHERE execution = ? AND tool = ?
+  UNION ${SELECT} WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
 const PENDING = `SELECT count(*) AS pending, coalesce(sum(length(sealed_args)), 0) AS bytes FROM approvals
   WHERE state = 'pending' AND principal = ? AND expires_at > ?`;
 /** Uses the index by state: columns behind the arguments in a row cannot be read without loading the arguments. */
 const WAITING = `SELECT id, principal FROM approvals INDEXED BY approvals_by_state
   WHERE state = 'pending' AND expires_at > ? AND execution = ? ORDER BY expires_at, seq`;
-const ALIKE = `SELECT ${HEAD} FROM approvals WHERE id = ?1
-  UNION ALL SELECT * FROM (SELECT ${HEAD} FROM approvals WHERE state = 'pending' AND id <> ?1
+const ALIKE = `${SELECT} WHERE id = ?1
+  UNION ALL SELECT * FROM (${SELECT} WHERE state = 'pending' AND id <> ?1
     AND (principal, tool) = (SELECT principal, tool FROM approvals WHERE id = ?1) ORDER BY created_at, id)`;
-const CHANGED = `SELECT ${HEAD}, change FROM approvals WHERE change > ? ORDER BY change`;
+const CHANGED = `SELECT ${HEAD.columns}, change FROM approvals WHERE change > ? ORDER BY change`;
 /** Keeps the newest change at any age, because numbering continues from it. */
 const FORGET = `DELETE FROM approvals WHERE state <> 'pending' AND expires_at < ?
   AND change < (SELECT max(change) FROM approvals)`;
@@ -56,12 +103,13 @@ export function createApprovals({ database, read, write }: Connection): Approval
   const selectFor = createSelections(database);
 
   const findRelated = ({ execution, principal, tool, argsDigest }: ApprovalCall): readonly ApprovalHead[] =>
-    related.all(execution, tool, principal, tool, argsDigest).map(toHead);
+    related.all(execution, tool, principal, tool, argsDigest).map(HEAD.parse);
   const refuseTooMany = ({ principal, createdAt, sealedArgs }: ApprovalRow, most: ApprovalBound): void => {
-    const found = pending.get(principal, createdAt) ?? {};
-    const count = integerOf(found, "pending");
-    if (count >= most.count) throw tooMany(principal, most.count);
-    if (count > 0 && integerOf(found, "bytes") + sealedArgs.length > most.bytes) throw tooLarge(principal, most.bytes);
+    const found = pending.get(principal, createdAt);
+    const count = readColumn(found, "pending", integer);
+    if (count >= most.count) throw tooMany(`${principal} has ${most.count} pending approvals, which is the maximum`);
+    if (count > 0 && readColumn(found, "bytes", integer) + sealedArgs.length > most.bytes)
+      throw tooMany(`The arguments of the pending approvals of ${principal} would exceed ${most.bytes} bytes`);
   };
   const apply = (id: string, { state, scope, decidedBy, decidedAt, note }: ApprovalChange): void =>
     void update.run(state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null, id);
@@ -73,16 +121,12 @@ export function createApprovals({ database, read, write }: Connection): Approval
         const known = choose(findRelated(row));
         if (known) return known.id;
         refuseTooMany(row, most);
-        insert.run(...toValues(row));
+        insert.run(...ROW.toValues(row));
         return row.id;
       }),
-    find: (id) =>
-      read(() => {
-        const row = select.get(id);
-        return row && toRow(row);
-      }),
+    find: (id) => read(() => ROW.parseIfFound(select.get(id))),
     list: (page) => read(() => list(database, page)),
-    waiting: (execution, now) => read(() => waiting.all(now, execution).map(toWaiting)),
+    waiting: (execution, now) => read(() => waiting.all(now, execution).map(WAITING_APPROVAL.parse)),
     change: (selection, next) =>
       write(() =>
         selectFor(selection).flatMap((head) => {
@@ -95,54 +139,36 @@ export function createApprovals({ database, read, write }: Connection): Approval
     changes: (after) =>
       read(() => {
         const rows = changed.all(after ?? Number.MAX_SAFE_INTEGER);
-        const last = integerOf(rows.at(-1) ?? newest.get() ?? {}, "change");
-        const due = firstDue.get() ?? {};
-        return { changed: rows.map(toHead), last, dueAt: due["due"] === null ? null : integerOf(due, "due") };
+        const last = readColumn(rows.at(-1) ?? newest.get(), "change", integer);
+        return { changed: rows.map(HEAD.parse), last, dueAt: readColumn(firstDue.get(), "due", nullable(integer)) };
       }),
-    forget: async (before) => {
-      await write(() => forget.run(before));
-    },
+    forget: (before) => write(() => void forget.run(before)),
   };
 }
 
 function createSelections(database: DatabaseSync): (selection: ApprovalSelection) => readonly ApprovalHead[] {
-  const one = database.prepare(`SELECT ${HEAD} FROM approvals WHERE id = ?`);
-  const alike = database.prepare(ALIKE);
-  const ofExecution = database.prepare(`SELECT ${HEAD} FROM approvals WHERE execution = ? ORDER BY created_at, id`);
-  const due = database.prepare(
-    `SELECT ${HEAD} FROM approvals WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, id`,
-  );
-  return (selection) => {
-    switch (selection.kind) {
-      case "one":
-        return one.all(selection.id).map(toHead);
-      case "alike":
-        return alike.all(selection.id).map(toHead);
-      case "execution":
-        return ofExecution.all(selection.execution).map(toHead);
-      case "due":
-        return due.all(selection.now).map(toHead);
-      default:
-        return selection satisfies never;
-    }
+  const statements = {
+    one: database.prepare(`${SELECT} WHERE id = ?`),
+    alike: database.prepare(ALIKE),
+    execution: database.prepare(`${SELECT} WHERE execution = ? ORDER BY created_at, id`),
+    due: database.prepare(`${SELECT} WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, id`),
   };
+  return ({ kind, ...selected }) => statements[kind].all(...Object.values(selected)).map(HEAD.parse);
 }
 
 function list(
   database: DatabaseSync,
   { limit, now, isPending, execution, after }: ApprovalPage,
 ): readonly ApprovalRow[] {
-  const conditions = [
-    ...(isPending === true ? [`NOT ${RANK}`] : []),
-    ...(execution === undefined ? [] : ["execution = :execution"]),
-    ...(after === undefined
-      ? []
-      : [`(${RANK}, -created_at, id) > (SELECT ${RANK}, -created_at, id FROM approvals WHERE id = :after)`]),
-  ];
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const where = toWhere([
+    isPending === true && `NOT ${RANK}`,
+    execution !== undefined && "execution = :execution",
+    after !== undefined &&
+      `(${RANK}, -created_at, id) > (SELECT ${RANK}, -created_at, id FROM approvals WHERE id = :after)`,
+  ]);
   const values = defined({ now, limit, execution, after });
   const sql = `SELECT * FROM approvals ${where} ORDER BY ${RANK}, -created_at, id LIMIT :limit`;
-  return database.prepare(sql).all(values).map(toRow);
+  return database.prepare(sql).all(values).map(ROW.parse);
 }
 
 /** Fields that the change does not contain are removed. */
@@ -151,15 +177,7 @@ function merge(head: ApprovalHead, change: ApprovalChange): ApprovalHead {
   return { ...request, ...change };
 }
 
-function tooMany(principal: PrincipalId, most: number): GloveboxError {
-  const message = `${principal} has ${most} pending approvals, which is the maximum`;
-  return new GloveboxError("LIMIT_BUSY", message, {
-    hint: "Decide some of them first; list them with `glovebox approvals`",
-  });
-}
-
-function tooLarge(principal: PrincipalId, most: number): GloveboxError {
-  const message = `The arguments of the pending approvals of ${principal} would exceed ${most} bytes`;
+function tooMany(message: string): GloveboxError {
   return new GloveboxError("LIMIT_BUSY", message, {
     hint: "Decide some of them first; list them with `glovebox approvals`",
   });

@@ -1,76 +1,74 @@
-/** The table of executions: a row is inserted before the program starts and closed once with its result. */
+/** Executions, their idempotency keys and journals, and requests to cancel them. */
 
 import type { DatabaseSync } from "node:sqlite";
 
-import {
-  GloveboxError,
-  defined,
-  isErrorCode,
-  parseDigest,
-  parseExecutionId,
-  parsePrincipalId,
-} from "../../../domain/index.ts";
-import type { Execution, ExecutionId, ExecutionResult } from "../../../domain/index.ts";
+import { GloveboxError, defined, parseDigest, parseExecutionId, parsePrincipalId } from "../../../domain/index.ts";
+import type { Execution, ExecutionId } from "../../../domain/index.ts";
+import { CANCELLATION, JOURNAL_PIECE, KEY_HOLDER, OUTCOME } from "../../executions.ts";
 import type {
+  CancellationStore,
   ExecutionEnding,
-  StoredOpening,
-  ExecutionOutcome,
+  ExecutionPage,
   ExecutionStore,
   ExecutionSummary,
-  ExecutionPage,
+  JournalPiece,
+  JournalStore,
+  KeyHolder,
+  RequestKey,
   StoredExecution,
+  StoredOpening,
 } from "../../executions.ts";
+import { createShape, integer, optional, parsed, readColumn, text } from "../../row.ts";
+import type { RawRow } from "../../row.ts";
 
+import { insertInto, toWhere } from "../connection.ts";
 import type { Connection } from "../connection.ts";
-import { INSERT_PIECE } from "./journals.ts";
-import { createRequestKeys } from "./request-keys.ts";
-import { idOf, integerOf, textOf } from "../row.ts";
-import type { Row } from "../row.ts";
-import { isTaken } from "../to-store-error.ts";
+import { ifTaken } from "../to-store-error.ts";
 
+const EXECUTION = createShape({
+  id: parsed(parseExecutionId),
+  principal: parsed(parsePrincipalId),
+  source: parsed(parseDigest),
+  startedAt: integer,
+  owner: optional(text),
+});
+
+const IS_OPEN = "(state IS NULL OR state = 'paused')";
 const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)";
-const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ?
-  WHERE id = ? AND (state IS NULL OR state = 'paused')`;
-const SUMMARY = "SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions";
-const UNFINISHED = `${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`;
-const PAUSED = `${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`;
+const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ? WHERE id = ? AND ${IS_OPEN}`;
+const SUMMARY = `SELECT ${EXECUTION.columns}, ${OUTCOME.columns} FROM executions`;
 const OLDER = "(started_at, id) < (SELECT started_at, id FROM executions WHERE id = :before)";
 const CLAIM = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
   WHERE id = ? AND state IS ? AND owner IS ?`;
+const INSERT_PIECE = insertInto("journals", JOURNAL_PIECE);
 
-const STATES: readonly ExecutionResult["state"][] = ["completed", "failed", "paused", "cancelled"];
-
+/** A row is inserted before the program starts and closed once with its result. */
 export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
   const insert = database.prepare(OPEN);
   const insertPiece = database.prepare(INSERT_PIECE);
   const update = database.prepare(CLOSE);
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
-  const unfinished = database.prepare(UNFINISHED);
-  const paused = database.prepare(PAUSED);
+  const unfinished = database.prepare(`${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`);
+  const paused = database.prepare(`${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`);
   const claim = database.prepare(CLAIM);
-
-  const keys = createRequestKeys(database);
+  const takeKey = prepareKeys(database);
 
   const open = ({ id, principal, source, sourceText, startedAt, owner }: StoredOpening): void => {
     insert.run(id, principal, source, sourceText, startedAt, owner ?? null);
   };
   const close = (id: ExecutionId, { endedAt, state, errorCode, result }: ExecutionEnding): void => {
     const { changes } = update.run(endedAt, state, errorCode ?? null, result, id);
-    if (Number(changes) === 0) throw notOpen(id, select.get(id) !== undefined);
+    if (Number(changes) > 0) return;
+    if (select.get(id)) refuse(`The execution ${id} has already ended`);
+    throw new GloveboxError("REQUEST_NOT_FOUND", `The execution ${id} does not exist`);
   };
 
   return {
-    open: async (opening) => {
-      try {
-        await commit(() => open(opening));
-      } catch (thrown) {
-        const message = `The execution ${opening.id} already exists`;
-        throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", message) : thrown;
-      }
-    },
+    open: (opening) =>
+      commit(() => open(opening)).catch(ifTaken(() => refuse(`The execution ${opening.id} already exists`))),
     openOnce: ({ journal = [], ...opening }, key) =>
       write(() => {
-        const holder = keys.take(opening, key);
+        const holder = takeKey(opening, key);
         if (holder) return holder;
         open(opening);
         for (const { execution, piece, sealed } of journal) insertPiece.run(execution, piece, sealed);
@@ -90,10 +88,13 @@ export function createExecutions({ database, read, write, commit }: Connection):
   };
 }
 
+function refuse(message: string): never {
+  throw new GloveboxError("REQUEST_CONFLICT", message);
+}
+
 /** Newest first; ids break ties, so that a page never repeats or skips an execution of the same millisecond. */
 function list(database: DatabaseSync, { limit, before, state }: ExecutionPage): readonly ExecutionSummary[] {
-  const conditions = [...(state === undefined ? [] : ["state IS :state"]), ...(before === undefined ? [] : [OLDER])];
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const where = toWhere([state !== undefined && "state IS :state", before !== undefined && OLDER]);
   const values = defined({ limit: Math.max(0, limit), before, state: state === "running" ? null : state });
   return database
     .prepare(`${SUMMARY} ${where} ORDER BY started_at DESC, id DESC LIMIT :limit`)
@@ -101,47 +102,85 @@ function list(database: DatabaseSync, { limit, before, state }: ExecutionPage): 
     .map(toSummary);
 }
 
-function notOpen(id: ExecutionId, exists: boolean): GloveboxError {
-  if (!exists) return new GloveboxError("REQUEST_NOT_FOUND", `The execution ${id} does not exist`);
-  return new GloveboxError("REQUEST_CONFLICT", `The execution ${id} has already ended`);
+function toSummary(row: RawRow): ExecutionSummary {
+  return { ...EXECUTION.parse(row), ending: row["state"] === null ? null : OUTCOME.parse(row) };
 }
 
-function toExecution(row: Row): StoredExecution {
-  const outcome = toOutcome(row);
-  return {
-    ...toOpening(row),
-    sourceText: textOf(row, "source_text"),
-    ending: outcome && { ...outcome, result: textOf(row, "result") },
+function toExecution(row: RawRow): StoredExecution {
+  const { ending, ...opening } = toSummary(row);
+  const sourceText = readColumn(row, "source_text", text);
+  return { ...opening, sourceText, ending: ending && { ...ending, result: readColumn(row, "result", text) } };
+}
+
+const REPLACE_HOLDER =
+  "UPDATE request_keys SET execution = ? WHERE principal = ? AND key = ? AND request = ? AND execution = ?";
+
+/** Returns a function that assigns a key to an execution, or returns its holder. Call it in a transaction. */
+function prepareKeys(database: DatabaseSync) {
+  const insert = database.prepare("INSERT INTO request_keys VALUES (?, ?, ?, ?)");
+  const replace = database.prepare(REPLACE_HOLDER);
+  const select = database.prepare("SELECT request, execution FROM request_keys WHERE principal = ? AND key = ?");
+  return ({ id, principal }: Execution, { key, request, insteadOf }: RequestKey): KeyHolder | undefined => {
+    if (insteadOf !== undefined && replace.run(id, principal, key, request, insteadOf).changes > 0) return undefined;
+    const holder = KEY_HOLDER.parseIfFound(select.get(principal, key));
+    if (!holder) insert.run(principal, key, request, id);
+    return holder;
   };
 }
 
-function toSummary(row: Row): ExecutionSummary {
-  return { ...toOpening(row), ending: toOutcome(row) };
-}
+/** Journals of ended executions that are too old, or exceed the total size together with newer ones. */
+const DROPPABLE = `SELECT execution FROM (
+    SELECT execution, ended_at, sum(bytes) OVER (ORDER BY ended_at DESC, execution DESC) AS upto FROM (
+      SELECT journals.execution, executions.ended_at, sum(length(sealed)) AS bytes
+      FROM journals JOIN executions ON executions.id = journals.execution
+      WHERE executions.state IS NOT NULL AND executions.state <> 'paused'
+      GROUP BY journals.execution))
+  WHERE ended_at < ? OR upto > ?`;
 
-function toOpening(row: Row): Execution & { readonly openedBy?: string } {
+export function createJournals({ database, read, write, commit }: Connection): JournalStore {
+  const insert = database.prepare(INSERT_PIECE);
+  const select = database.prepare("SELECT * FROM journals WHERE execution = ? ORDER BY piece");
+  const droppable = database.prepare(DROPPABLE);
+  const remove = database.prepare("DELETE FROM journals WHERE execution = ?");
+
+  const insertAll = (pieces: readonly JournalPiece[]): void => {
+    for (const { execution, piece, sealed } of pieces) insert.run(execution, piece, sealed);
+  };
   return {
-    id: idOf(row, "id", parseExecutionId),
-    principal: idOf(row, "principal", parsePrincipalId),
-    source: idOf(row, "source", parseDigest),
-    startedAt: integerOf(row, "started_at"),
-    ...(row["owner"] !== null && { owner: textOf(row, "owner") }),
+    append: (pieces, isFlushed = true) =>
+      (isFlushed ? write : commit)(() => insertAll(pieces())).catch(
+        ifTaken(() => refuse("Another process is running this execution")),
+      ),
+    read: (execution) => read(() => select.all(execution).map(JOURNAL_PIECE.parse)),
+    drop: ({ endedBefore, totalBytes }) =>
+      write(() => {
+        const gone = droppable.all(endedBefore, totalBytes);
+        for (const row of gone) remove.run(readColumn(row, "execution", text));
+        return gone.length;
+      }),
   };
 }
 
-function toOutcome(row: Row): ExecutionOutcome | null {
-  if (row["state"] === null) return null;
+const ASK = `INSERT INTO cancellations (execution, asked_by, asked_at)
+  SELECT id, ?, ? FROM executions WHERE id = ? AND ${IS_OPEN} ON CONFLICT DO NOTHING`;
+const LIST = `SELECT ${CANCELLATION.columns} FROM cancellations JOIN executions ON id = execution
+  WHERE ${IS_OPEN} ORDER BY asked_at, execution`;
+const FORGET = `DELETE FROM cancellations WHERE execution NOT IN (SELECT id FROM executions WHERE ${IS_OPEN})`;
+
+/** A later request removes those of executions that have ended. */
+export function createCancellations({ database, read, write }: Connection): CancellationStore {
+  const insert = database.prepare(ASK);
+  const select = database.prepare("SELECT 1 FROM cancellations WHERE execution = ?");
+  const forget = database.prepare(FORGET);
+  const selectAll = database.prepare(LIST);
+
   return {
-    endedAt: integerOf(row, "ended_at"),
-    state: idOf(row, "state", parseState),
-    ...(row["error_code"] !== null && { errorCode: idOf(row, "error_code", parseErrorCode) }),
+    request: ({ execution, askedBy, askedAt }) =>
+      write(() => {
+        forget.run();
+        insert.run(askedBy, askedAt, execution);
+        return select.get(execution) !== undefined;
+      }),
+    list: () => read(() => selectAll.all().map(CANCELLATION.parse)),
   };
-}
-
-function parseState(raw: unknown): ExecutionResult["state"] | undefined {
-  return STATES.find((state) => state === raw);
-}
-
-function parseErrorCode(raw: unknown) {
-  return isErrorCode(raw) ? raw : undefined;
 }

@@ -1,11 +1,12 @@
-/** Accepted and held-back definitions of tools. */
+/** Accepted and held-back definitions of tools, and the learned shapes of their results. */
 
-import { parseConnectorId, parseDigest } from "../../../domain/index.ts";
-import type { HeldRow, PinRow, PinStore } from "../../store.ts";
+import { parseDigest } from "../../../domain/index.ts";
+import { parsed, readColumn, text } from "../../row.ts";
+import { HELD_DEFINITION, LEARNED_SHAPE, PIN } from "../../store.ts";
+import type { PinStore, ShapeStore } from "../../store.ts";
 
+import { insertInto } from "../connection.ts";
 import type { Connection } from "../connection.ts";
-import { idOf, integerOf, textOf } from "../row.ts";
-import type { Row } from "../row.ts";
 
 const HELD = "SELECT * FROM held_definitions";
 const ORDER = "ORDER BY connector, remote_name";
@@ -13,11 +14,11 @@ const ORDER = "ORDER BY connector, remote_name";
 export function createPins({ database, read, write }: Connection): PinStore {
   const digests = database.prepare(`SELECT remote_name, digest FROM pins WHERE connector = ?`);
   const select = database.prepare("SELECT * FROM pins WHERE connector = ? AND remote_name = ?");
-  const claim = database.prepare("INSERT INTO pins VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
-  const replace = database.prepare("INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?)");
+  const claim = database.prepare(`${insertInto("pins", PIN)} ON CONFLICT DO NOTHING`);
+  const replace = database.prepare(insertInto("pins", PIN, "OR REPLACE"));
   const held = database.prepare(`${HELD} ${ORDER}`);
   const heldOf = database.prepare(`${HELD} WHERE connector = ? ${ORDER}`);
-  const hold = database.prepare("INSERT OR REPLACE INTO held_definitions VALUES (?, ?, ?, ?, ?)");
+  const hold = database.prepare(insertInto("held_definitions", HELD_DEFINITION, "OR REPLACE"));
   const releaseAll = database.prepare("DELETE FROM held_definitions WHERE connector = ?");
   const release = database.prepare(
     "DELETE FROM held_definitions WHERE connector = ? AND remote_name = ? AND digest = ?",
@@ -25,51 +26,36 @@ export function createPins({ database, read, write }: Connection): PinStore {
 
   return {
     digests: (connector) =>
-      read(
-        () =>
-          new Map(digests.all(connector).map((row) => [textOf(row, "remote_name"), idOf(row, "digest", parseDigest)])),
-      ),
-    find: (connector, remoteName) =>
       read(() => {
-        const row = select.get(connector, remoteName);
-        return row && toPin(row);
+        const rows = digests.all(connector);
+        return new Map(
+          rows.map((row) => [readColumn(row, "remote_name", text), readColumn(row, "digest", parsed(parseDigest))]),
+        );
       }),
-    claim: (rows) => write(() => rows.forEach((row) => claim.run(...toColumns(row)))),
+    find: (connector, remoteName) => read(() => PIN.parseIfFound(select.get(connector, remoteName))),
+    claim: (rows) => write(() => rows.forEach((row) => claim.run(...PIN.toValues(row)))),
     approve: (rows) =>
       write(() => {
         for (const row of rows) {
-          replace.run(...toColumns(row));
+          replace.run(...PIN.toValues(row));
           release.run(row.connector, row.remoteName, row.digest);
         }
       }),
-    held: (connector) => read(() => (connector === undefined ? held.all() : heldOf.all(connector)).map(toHeld)),
+    held: (connector) =>
+      read(() => (connector === undefined ? held.all() : heldOf.all(connector)).map(HELD_DEFINITION.parse)),
     replaceHeld: (connector, rows) =>
       write(() => {
         releaseAll.run(connector);
-        for (const row of rows) hold.run(connector, row.remoteName, row.digest, row.definition, row.seenAt);
+        for (const row of rows) hold.run(...HELD_DEFINITION.toValues({ ...row, connector }));
       }),
   };
 }
 
-function toColumns({ connector, remoteName, digest, definition, pinnedAt, pinnedBy }: PinRow) {
-  return [connector, remoteName, digest, definition, pinnedAt, pinnedBy] as const;
-}
-
-function toPin(row: Row): PinRow {
-  const { seenAt: pinnedAt, ...rest } = toDefinition(row, "pinned_at");
-  return { ...rest, pinnedAt, pinnedBy: textOf(row, "pinned_by") };
-}
-
-function toHeld(row: Row): HeldRow {
-  return toDefinition(row, "seen_at");
-}
-
-function toDefinition(row: Row, time: string): HeldRow {
+export function createShapes({ database, read, write }: Connection): ShapeStore {
+  const put = database.prepare(insertInto("learned_shapes", LEARNED_SHAPE, "OR REPLACE"));
+  const selectAll = database.prepare(`SELECT * FROM learned_shapes ${ORDER}`);
   return {
-    connector: idOf(row, "connector", parseConnectorId),
-    remoteName: textOf(row, "remote_name"),
-    digest: idOf(row, "digest", parseDigest),
-    definition: textOf(row, "definition"),
-    seenAt: integerOf(row, time),
+    put: (row) => write(() => void put.run(...LEARNED_SHAPE.toValues(row))),
+    list: () => read(() => selectAll.all().map(LEARNED_SHAPE.parse)),
   };
 }

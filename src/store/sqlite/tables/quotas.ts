@@ -2,10 +2,9 @@
 
 import type { Instant } from "../../../domain/index.ts";
 import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../../quotas.ts";
+import { integer, nullable, readColumn } from "../../row.ts";
 
 import type { Connection } from "../connection.ts";
-import { createReservations } from "./reservations.ts";
-import { integerOf } from "../row.ts";
 
 interface Window {
   readonly startedAt: Instant;
@@ -24,7 +23,7 @@ export function createQuotas(connection: Connection): QuotaStore {
   const windowOf = ({ key, windowMs }: WindowClaim, now: Instant): Window => {
     const row = find.get(key);
     if (!row) return { startedAt: now, used: 0 };
-    const [startedAt, used] = [integerOf(row, "started_at"), integerOf(row, "used")];
+    const [startedAt, used] = [readColumn(row, "started_at", integer), readColumn(row, "used", integer)];
     if (now >= startedAt + windowMs) return { startedAt: now, used: 0 };
     if (now >= startedAt) return { startedAt, used };
     // The clock was set back: used units stay used, and the window ends at most one length from now.
@@ -33,9 +32,9 @@ export function createQuotas(connection: Connection): QuotaStore {
   };
   const findFull = (claim: QuotaClaim, now: Instant): QuotaOutcome | undefined => {
     if (claim.kind === "place") {
-      const row = places.get(claim.key) ?? {};
-      const used = integerOf(row, "used");
-      return used < claim.limit ? undefined : { kind: "full", claim, used, freeAt: integerOf(row, "until") };
+      const row = places.get(claim.key);
+      const used = readColumn(row, "used", integer);
+      return used < claim.limit ? undefined : { kind: "full", claim, used, freeAt: readColumn(row, "until", integer) };
     }
     const { startedAt, used } = windowOf(claim, now);
     const isShort = claim.limit - used < claim.least;
@@ -64,5 +63,44 @@ export function createQuotas(connection: Connection): QuotaStore {
         return { kind: "taken", units: windows.map((claim) => takeWindow(claim, now)) };
       }),
     ...reservations,
+  };
+}
+
+/** Returns units only to the window that they came from. */
+const GIVE_BACK = `UPDATE quota_windows SET used = MAX(0, used - MAX(0, held.amount - $used))
+  FROM quota_reservations AS held WHERE held.holder = $holder
+  AND held.key = quota_windows.key AND held.started_at = quota_windows.started_at`;
+const SEE = "UPDATE quota_reservations SET seen_at = $now WHERE holder IN (SELECT value FROM json_each($holders))";
+
+interface Reservations extends Omit<QuotaStore, "take"> {
+  /** Call it in the transaction that takes. What the holder held before of that window counts as used. */
+  readonly reserve: (holder: string, units: TakenUnits, now: Instant) => void;
+}
+
+/** Units that running executions hold: each row is returned once, by the process that deletes it. */
+function createReservations({ database, read, commit }: Connection): Reservations {
+  const reserve = database.prepare("INSERT OR REPLACE INTO quota_reservations VALUES (?, ?, ?, ?, ?, ?)");
+  const giveBack = database.prepare(GIVE_BACK);
+  const release = database.prepare("DELETE FROM quota_reservations WHERE holder = ?");
+  const leave = database.prepare("DELETE FROM quota_places WHERE lease = ?");
+  const see = database.prepare(SEE);
+  const heldFor = database.prepare("SELECT MAX(seen_at - taken_at) AS held FROM quota_reservations WHERE holder = ?");
+  const restoreHold = database.prepare("UPDATE quota_reservations SET taken_at = ?, seen_at = ? WHERE holder = ?");
+
+  return {
+    reserve: (holder, { key, startedAt, amount }, now) => void reserve.run(holder, key, startedAt, amount, now, now),
+    giveBack: (holder, used) =>
+      commit(() => {
+        giveBack.run({ holder, used });
+        release.run(holder);
+        leave.run(holder);
+      }),
+    noteHeld: (holders, now) => commit(() => void see.run({ now, holders: JSON.stringify(holders) })),
+    heldFor: (holder) =>
+      read(() => {
+        const heldMs = readColumn(heldFor.get(holder), "held", nullable(integer));
+        return heldMs === null ? undefined : Math.max(0, heldMs);
+      }),
+    restoreHold: (holder, heldMs, now) => commit(() => void restoreHold.run(now - heldMs, now, holder)),
   };
 }

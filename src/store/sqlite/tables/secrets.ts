@@ -1,89 +1,81 @@
-/** Sealed secrets by name, and the check value of the key that wraps them. */
+/** Sealed secrets by name, the check value of the key that wraps them, and single facts about the installation. */
 
-import { parseSecretName } from "../../../domain/index.ts";
-import type { SecretRow, SecretStore } from "../../store.ts";
+import { readColumn, text } from "../../row.ts";
+import { SECRET } from "../../store.ts";
+import type { MetaStore, SecretStore } from "../../store.ts";
 
-import { writeAndErase } from "../connection.ts";
+import { insertInto, writeAndErase } from "../connection.ts";
 import type { Connection } from "../connection.ts";
-import { bytesOf, idOf, integerOf, textOf } from "../row.ts";
-import type { Row } from "../row.ts";
 
 /** The key of the check value in `meta`. */
 const CHECK = "vault.check";
 
 export function createSecrets(connection: Connection): SecretStore {
   const { database, read, write } = connection;
-  const put = database.prepare("INSERT OR REPLACE INTO secrets VALUES (?, ?, ?, ?, ?, ?)");
+  const put = database.prepare(insertInto("secrets", SECRET, "OR REPLACE"));
   const select = database.prepare("SELECT * FROM secrets WHERE name = ?");
   const selectAll = database.prepare("SELECT * FROM secrets ORDER BY name");
   const remove = database.prepare("DELETE FROM secrets WHERE name = ?");
-  const claim = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING");
-  const findCheck = createFindCheck(connection);
+  const update = database.prepare("UPDATE secrets SET wrapped_key = ? WHERE name = ?");
+  const facts = prepareFacts(connection);
 
   return {
-    keyCheck: () => read(findCheck),
-    claimKey: (check) =>
+    keyCheck: () => read(() => facts.find(CHECK)),
+    claimKey: (check) => write(() => facts.claim(CHECK, check)),
+    put: (row, check) =>
       write(() => {
-        claim.run(CHECK, check);
-        return findCheck() ?? check;
-      }),
-    put: ({ name, version, wrappedKey, nonce, ciphertext, createdAt }, check) =>
-      write(() => {
-        if (findCheck() !== check) return false;
-        put.run(name, version, wrappedKey, nonce, ciphertext, createdAt);
+        if (facts.find(CHECK) !== check) return false;
+        put.run(...SECRET.toValues(row));
         return true;
       }),
-    claim: ({ name, version, wrappedKey, nonce, ciphertext, createdAt }, check) =>
+    claim: (row, check) =>
       write(() => {
-        if (findCheck() !== check) return undefined;
-        const row = select.get(name);
-        if (row) return toSecretRow(row);
-        put.run(name, version, wrappedKey, nonce, ciphertext, createdAt);
-        return { name, version, wrappedKey, nonce, ciphertext, createdAt };
+        if (facts.find(CHECK) !== check) return undefined;
+        const known = SECRET.parseIfFound(select.get(row.name));
+        if (!known) put.run(...SECRET.toValues(row));
+        return known ?? row;
       }),
-    find: (name) =>
-      read(() => {
-        const row = select.get(name);
-        return row && toSecretRow(row);
-      }),
-    list: () => read(() => selectAll.all().map(toSecretRow)),
+    find: (name) => read(() => SECRET.parseIfFound(select.get(name))),
+    list: () => read(() => selectAll.all().map(SECRET.parse)),
     remove: (name) => write(() => Number(remove.run(name).changes) > 0),
-    rewrap: createRewrap(connection),
-    whileKey: (check, work) => write(() => (findCheck() === check ? work() : undefined)),
+    rewrap: ({ from, to }, wrap) =>
+      writeAndErase(connection, () => {
+        if (facts.find(CHECK) !== from) return false;
+        for (const row of selectAll.all().map(SECRET.parse)) update.run(wrap(row), row.name);
+        facts.set(CHECK, to);
+        return true;
+      }),
+    whileKey: (check, work) => write(() => (facts.find(CHECK) === check ? work() : undefined)),
   };
 }
 
-function createFindCheck({ database }: Connection): () => string | undefined {
-  const select = database.prepare("SELECT value FROM meta WHERE key = ?");
-  return () => {
-    const row = select.get(CHECK);
-    return row && textOf(row, "value");
-  };
-}
-
-function createRewrap(connection: Connection): SecretStore["rewrap"] {
-  const { database } = connection;
-  const selectAll = database.prepare("SELECT * FROM secrets");
-  const update = database.prepare("UPDATE secrets SET wrapped_key = ? WHERE name = ?");
-  const setCheck = database.prepare("UPDATE meta SET value = ? WHERE key = ?");
-  const findCheck = createFindCheck(connection);
-
-  return ({ from, to }, wrap) =>
-    writeAndErase(connection, () => {
-      if (findCheck() !== from) return false;
-      for (const row of selectAll.all().map(toSecretRow)) update.run(wrap(row), row.name);
-      setCheck.run(to, CHECK);
-      return true;
-    });
-}
-
-function toSecretRow(row: Row): SecretRow {
+export function createMeta(connection: Connection): MetaStore {
+  const { database, read, write } = connection;
+  const remove = database.prepare("DELETE FROM meta WHERE key = ?");
+  const facts = prepareFacts(connection);
   return {
-    name: idOf(row, "name", parseSecretName),
-    version: integerOf(row, "version"),
-    wrappedKey: bytesOf(row, "wrapped_key"),
-    nonce: bytesOf(row, "nonce"),
-    ciphertext: bytesOf(row, "ciphertext"),
-    createdAt: integerOf(row, "created_at"),
+    get: (key) => read(() => facts.find(key)),
+    set: (key, value) => write(() => facts.set(key, value)),
+    erase: (key) => writeAndErase(connection, () => void remove.run(key)),
+    claim: (key, value) => write(() => facts.claim(key, value)),
+  };
+}
+
+/** Call the returned functions in a transaction. */
+function prepareFacts({ database }: Connection) {
+  const select = database.prepare("SELECT value FROM meta WHERE key = ?");
+  const upsert = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+  const insert = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING");
+  const find = (key: string): string | undefined => {
+    const row = select.get(key);
+    return row && readColumn(row, "value", text);
+  };
+  return {
+    find,
+    set: (key: string, value: string): void => void upsert.run(key, value),
+    claim: (key: string, value: string): string => {
+      insert.run(key, value);
+      return find(key) ?? value;
+    },
   };
 }
