@@ -12,11 +12,6 @@ export interface StoredOpening extends Execution {
   readonly sourceText: string;
 }
 
-/** With the first part of its journal: after a crash either both are stored or neither. */
-export interface JournaledOpening extends StoredOpening {
-  readonly journal?: readonly JournalPiece[];
-}
-
 /** An idempotency key of a client. */
 export interface RequestKey {
   readonly key: string;
@@ -63,19 +58,17 @@ export interface ExecutionPage {
   readonly state?: ExecutionResult["state"] | "running";
 }
 
-/** Takes over an execution in a known state: of several processes only one succeeds. */
-export interface OwnershipClaim {
-  /** Suspended by `from`, or left open when `from` died. */
-  readonly was: "paused" | "open";
-  readonly from: string | undefined;
-  readonly by: string;
-}
-
 export interface ExecutionStore {
   /** Rejects with REQUEST_CONFLICT if the id exists. Does not wait for the disk: durable with the next flush. */
   open(opening: StoredOpening): Promise<void>;
-  /** Like `open`, but only for the first request of a principal with this key; otherwise returns the holder of the key. */
-  openOnce(opening: JournaledOpening, key: RequestKey): Promise<KeyHolder | undefined>;
+  /**
+   * Like `open`, but only for the first request of a principal with this key; otherwise returns the holder of the key. The
+   * first part of the journal is stored with the opening: after a crash either both are stored or neither.
+   */
+  openOnce(
+    opening: StoredOpening & { readonly journal?: readonly JournalPiece[] },
+    key: RequestKey,
+  ): Promise<KeyHolder | undefined>;
   /** Closes a running or suspended execution. Rejects with REQUEST_NOT_FOUND or REQUEST_CONFLICT: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;
@@ -84,8 +77,14 @@ export interface ExecutionStore {
   listUnfinished(): Promise<readonly ExecutionSummary[]>;
   /** Oldest first. */
   listPaused(): Promise<readonly ExecutionSummary[]>;
-  /** Makes another process the owner. Returns false if another one was faster or the execution has ended. */
-  claim(id: ExecutionId, claim: OwnershipClaim): Promise<boolean>;
+  /**
+   * Makes the process `by` the owner of an execution that `from` suspended, or left open when it died. Returns false if
+   * another process was faster or the execution has ended.
+   */
+  claim(
+    id: ExecutionId,
+    claim: { readonly was: "paused" | "open"; readonly from: string | undefined; readonly by: string },
+  ): Promise<boolean>;
 }
 
 /** A part of the journal of an execution. The store cannot read it. */
@@ -97,12 +96,6 @@ export const JOURNAL_PIECE = createShape({
 });
 export type JournalPiece = RowOf<typeof JOURNAL_PIECE>;
 
-/** Which journals are dropped: of executions that ended before `endedBefore`, and the oldest above `totalBytes`. */
-export interface JournalBounds {
-  readonly endedBefore: Instant;
-  readonly totalBytes: number;
-}
-
 /** Sealed journals of what was delivered to programs. */
 export interface JournalStore {
   /**
@@ -112,8 +105,11 @@ export interface JournalStore {
   append(pieces: () => readonly JournalPiece[], isFlushed?: boolean): Promise<void>;
   /** In order; empty if there is none. */
   read(execution: ExecutionId): Promise<readonly JournalPiece[]>;
-  /** Keeps journals of executions that have not ended. Returns how many journals were dropped. */
-  drop(bounds: JournalBounds): Promise<number>;
+  /**
+   * Drops journals of executions that ended before `endedBefore`, and the oldest ended ones above `totalBytes`. Returns how
+   * many journals were dropped.
+   */
+  drop(bounds: { readonly endedBefore: Instant; readonly totalBytes: number }): Promise<number>;
 }
 
 /** A request to cancel an execution that another process runs. */

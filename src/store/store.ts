@@ -104,22 +104,19 @@ export const EXPORT = createShape({
 });
 export type ExportRow = RowOf<typeof EXPORT>;
 
-/** Only the holder of a lease exports. */
-export interface ExportLease {
-  readonly id: string;
-  readonly holder: string;
-  readonly now: Instant;
-  readonly until: Instant;
-}
-
 /** Exports of the ledger. Of the processes that share one, only the lease holder sends. */
 export interface ExportStore {
   /** Returns `undefined` while another process holds it. A new export starts before the first record. */
-  claim(lease: ExportLease): Promise<ExportRow | undefined>;
+  claim(lease: {
+    readonly id: string;
+    readonly holder: string;
+    readonly now: Instant;
+    readonly until: Instant;
+  }): Promise<ExportRow | undefined>;
   /** Returns the current or last holder. */
   holder(id: string): Promise<string | undefined>;
   /** Ends the lease if this holder still has it. */
-  release(lease: Pick<ExportLease, "id" | "holder">): Promise<void>;
+  release(lease: { readonly id: string; readonly holder: string }): Promise<void>;
   /** Stores the progress after a batch or a failed attempt. */
   note(row: ExportRow): Promise<void>;
   list(): Promise<readonly ExportRow[]>;

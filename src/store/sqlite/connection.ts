@@ -9,18 +9,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 import { GloveboxError } from "../../domain/index.ts";
-import { integer, readColumn, text } from "../row.ts";
+import { readColumn, text } from "../row.ts";
 import type { RowShape } from "../row.ts";
 
 import { openSyncedLog } from "./synced-log.ts";
 import { isBusy, toStoreError } from "./to-store-error.ts";
-import { createWriteBatcher, inTransaction } from "./write-batcher.ts";
+import { createWriteBatcher, prepareTransaction } from "./write-batcher.ts";
 
-const MEMORY = ":memory:";
+export const MEMORY = ":memory:";
 
 /** How long SQLite itself waits, synchronously: enough for a typical commit of another process. */
 const LOCK_WAIT_MS = 10;
 const RETRY_MS = 10;
+const BUSY_MS = 5_000;
 /** The write-ahead log is truncated to this size after a checkpoint. */
 const LOG_BYTES = 16 * 1024 * 1024;
 
@@ -28,10 +29,11 @@ const LOG_BYTES = 16 * 1024 * 1024;
 const RECENT_MS = 5;
 
 export interface ConnectionOptions {
+  /** A file, or `:memory:` for a store that is lost when it is closed. */
   readonly path: string;
-  /** How long to wait for a lock of another process. */
-  readonly busyMs: number;
-  /** The maximum size of the file in pages of 4 KiB. */
+  /** How long to wait for a lock of another process. Defaults to 5 s. */
+  readonly busyMs?: number;
+  /** The maximum size of the file in pages of 4 KiB; a larger write fails as on a full disk. */
   readonly maxPages?: number;
 }
 
@@ -49,7 +51,7 @@ export interface Connection {
 
 /** Repeats `attempt` while another process holds a lock, for at most `busyMs`. */
 export async function whenFree<Value>(options: ConnectionOptions, attempt: () => Value): Promise<Value> {
-  const deadline = performance.now() + options.busyMs;
+  const deadline = performance.now() + (options.busyMs ?? BUSY_MS);
   for (;;) {
     try {
       return attempt();
@@ -142,7 +144,7 @@ function openForWriting(options: ConnectionOptions): DatabaseSync {
   try {
     configure(database, options);
     // An empty write transaction detects now, and not at the first call, whether the file can be written.
-    inTransaction(database, () => readColumn(database.prepare("PRAGMA user_version").get(), "user_version", integer));
+    prepareTransaction(database)(() => database.prepare("PRAGMA user_version").get());
     return database;
   } catch (thrown) {
     database.close();

@@ -11,7 +11,7 @@ import { APPLICATION_ID, MIGRATIONS } from "./migrations.ts";
 const LATEST = MIGRATIONS.length;
 
 /** Returns the version of a store, 0 for an empty file. Read-only, so a refused file is unchanged. */
-export function readVersion(database: DatabaseSync, path: string): number {
+function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, "user_version");
   const application = readPragma(database, "application_id");
   if (application !== APPLICATION_ID && !isEmpty(database, application, version)) {
@@ -35,7 +35,7 @@ export function isLatest(database: DatabaseSync, path: string): boolean {
 }
 
 /** Checks every page. Cheaper than the full check, which also compares indexes. */
-export function checkPages(database: DatabaseSync, path: string): void {
+function checkPages(database: DatabaseSync, path: string): void {
   const [finding] = database.prepare("PRAGMA quick_check(1)").all();
   if (!finding || readColumn(finding, "quick_check", text) !== "ok") throw damaged(path);
 }

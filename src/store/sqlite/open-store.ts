@@ -2,14 +2,14 @@
 
 import { existsSync } from "node:fs";
 
-import { GloveboxError, defined } from "../../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
 import { createApprovals } from "./tables/approvals.ts";
-import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
+import { MEMORY, connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
-import { checkPages, isLatest, migrateOnce, readVersion } from "./migrate.ts";
+import { isLatest, migrateOnce } from "./migrate.ts";
 import { prepareFile } from "./prepare-file.ts";
 import { createCancellations, createExecutions, createJournals } from "./tables/executions.ts";
 import { createExports, createLedger, createStatements } from "./tables/ledger.ts";
@@ -18,17 +18,8 @@ import { createQuotas } from "./tables/quotas.ts";
 import { createLabels, createResults } from "./tables/results.ts";
 import { createMeta, createSecrets } from "./tables/secrets.ts";
 
-const MEMORY = ":memory:";
-const BUSY_MS = 5_000;
-
-export interface StoreOptions {
-  /** A file, or `:memory:` for a store that is lost when it is closed. */
-  readonly path: string;
+export interface StoreOptions extends ConnectionOptions {
   readonly now: () => Instant;
-  /** How long to wait for a lock of another process. Defaults to 5 s. */
-  readonly busyMs?: number;
-  /** The maximum size of the file in pages of 4 KiB; a larger write fails as on a full disk. */
-  readonly maxPages?: number;
 }
 
 /**
@@ -36,18 +27,15 @@ export interface StoreOptions {
  * program is refused before anything in it changes.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const where: ConnectionOptions = {
-    path: options.path,
-    busyMs: options.busyMs ?? BUSY_MS,
-    ...defined({ maxPages: options.maxPages }),
-  };
-  if (where.path !== MEMORY) {
-    prepareFile(where.path);
-    await whenFree(where, () => inspect(where.path));
+  const { path, now } = options;
+  if (path !== MEMORY) {
+    prepareFile(path);
+    await whenFree(options, () => inspect(path));
   }
-  const connection = await connect(where);
+  const connection = await connect(options);
   try {
-    await migrate(connection, options);
+    const { database, write } = connection;
+    while ((await write(() => migrateOnce(database, path, now))) === "migrated");
     return assemble(connection);
   } catch (thrown) {
     await connection.close();
@@ -66,7 +54,7 @@ export async function openStoreToRead(options: StoreOptions): Promise<Store> {
     throw new GloveboxError("REQUEST_NOT_FOUND", `The store ${path} does not exist`, {
       hint: "Glovebox creates it at its first start. If it has run before, the store and its ledger were removed",
     });
-  const connection = await connectToRead({ path, busyMs: options.busyMs ?? BUSY_MS });
+  const connection = await connectToRead(options);
   try {
     if (isLatest(connection.database, path)) return assemble(connection);
   } catch (thrown) {
@@ -79,20 +67,8 @@ export async function openStoreToRead(options: StoreOptions): Promise<Store> {
 
 /** Uses a read-only connection: even closing a writable one may move pages from the log into the file. */
 function inspect(path: string): void {
-  const database = openReadOnly(path);
-  try {
-    readVersion(database, path);
-    checkPages(database, path);
-  } finally {
-    database.close();
-  }
-}
-
-async function migrate({ database, write }: Connection, { path, now }: StoreOptions): Promise<void> {
-  for (;;) {
-    const step = await write(() => migrateOnce(database, path, now));
-    if (step === "current") return;
-  }
+  using database = openReadOnly(path);
+  isLatest(database, path);
 }
 
 function assemble(connection: Connection): Store {

@@ -4,15 +4,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import { UNCHANGED, damaged } from "../row.ts";
 
 /** Primary result codes, https://sqlite.org/rescode.html; the low byte of an extended code. */
-const PERM = 3;
-const BUSY = 5;
-const LOCKED = 6;
-const READONLY = 8;
-const IOERR = 10;
-const CORRUPT = 11;
-const FULL = 13;
-const CANTOPEN = 14;
-const NOTADB = 26;
+const [BUSY, LOCKED, NOTADB] = [5, 6, 26];
 
 /** Extended codes: a row with this key exists. */
 const TAKEN: readonly number[] = [1555, 2067];
@@ -32,15 +24,18 @@ const LOCK: SqliteProblem = {
 };
 
 const PROBLEMS: ReadonlyMap<number, SqliteProblem> = new Map([
-  [PERM, ACCESS],
-  [READONLY, ACCESS],
+  [3, ACCESS], // PERM
+  [8, ACCESS], // READONLY
   [BUSY, LOCK],
   [LOCKED, LOCK],
-  [IOERR, { text: (path) => `The disk reported an error for ${path}`, hint: "Check the disk and the file system" }],
-  [CORRUPT, { text: (path) => `The store is damaged: ${path}`, hint: UNCHANGED }],
-  [FULL, { text: (path) => `The disk is full: ${path} cannot grow`, hint: "Free some space; no restart is needed" }],
+  // IOERR
+  [10, { text: (path) => `The disk reported an error for ${path}`, hint: "Check the disk and the file system" }],
+  // CORRUPT
+  [11, { text: (path) => `The store is damaged: ${path}`, hint: UNCHANGED }],
+  // FULL
+  [13, { text: (path) => `The disk is full: ${path} cannot grow`, hint: "Free some space; no restart is needed" }],
   [
-    CANTOPEN,
+    14, // CANTOPEN
     {
       text: (path) => `Cannot open the store: ${path}`,
       hint: "Check that the folder exists and that this user may write to it",

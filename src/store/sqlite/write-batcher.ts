@@ -3,13 +3,14 @@
  * still succeeds or fails on its own, and writes are committed in order, so a crash leaves no gaps.
  */
 
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 
 import { isBusy } from "./to-store-error.ts";
 
 /** The maximum delay until unflushed commits are on disk, while the process lives. */
 const FLUSH_DELAY_MS = 200;
 
+type RunTransaction = <Value>(work: () => Value) => Value;
 /** Settles the promise of a write. */
 type Notify = () => void;
 
@@ -38,6 +39,7 @@ export interface WriteBatcher {
 }
 
 export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget): WriteBatcher {
+  const inTransaction = prepareTransaction(database);
   let waiting: PendingWrite[] = [];
   let isCommitting = false;
   let pendingFlush: NodeJS.Timeout | undefined;
@@ -58,7 +60,7 @@ export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget
   const commitAll = async (batch: readonly PendingWrite[], isDurable: boolean): Promise<readonly Notify[]> => {
     isCommitting = true;
     try {
-      return await journal.commit(() => runAll(database, batch), isDurable);
+      return await journal.commit(() => runAll(database, inTransaction, batch), isDurable);
     } finally {
       isCommitting = false;
       if (waiting.length > 0) setImmediate(() => void commitBatch());
@@ -94,12 +96,12 @@ export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget
 }
 
 /** Runs all together; if one fails, again with a savepoint for each. */
-function runAll(database: DatabaseSync, batch: readonly PendingWrite[]): readonly Notify[] {
+function runAll(database: DatabaseSync, inTransaction: RunTransaction, batch: readonly PendingWrite[]) {
   try {
-    return inTransaction(database, () => batch.map(({ run }) => run()));
+    return inTransaction(() => batch.map(({ run }) => run()));
   } catch (thrown) {
     if (batch.length === 1 || isBusy(thrown)) throw thrown;
-    return inTransaction(database, () => batch.map((pending) => runWithSavepoint(database, pending)));
+    return inTransaction(() => batch.map((pending) => runWithSavepoint(database, pending)));
   }
 }
 
@@ -117,33 +119,23 @@ function runWithSavepoint(database: DatabaseSync, { run, reject }: PendingWrite)
   }
 }
 
-interface TransactionStatements {
-  readonly begin: StatementSync;
-  readonly commit: StatementSync;
-}
-
-/** Prepared once per connection: every call of a program uses them twice. */
-const known = new WeakMap<DatabaseSync, TransactionStatements>();
-
-/** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail later. */
-export function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
-  const { begin, commit } = findStatements(database);
-  begin.run();
-  try {
-    const value = work();
-    commit.run();
-    return value;
-  } catch (thrown) {
-    // On a full disk SQLite has already rolled back.
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw thrown;
-  }
-}
-
-function findStatements(database: DatabaseSync): TransactionStatements {
-  const found = known.get(database);
-  if (found) return found;
-  const statements = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
-  known.set(database, statements);
-  return statements;
+/**
+ * Returns a function that runs one transaction. The statements are prepared once: every call of a program uses them twice.
+ * IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail later.
+ */
+export function prepareTransaction(database: DatabaseSync): RunTransaction {
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  return (work) => {
+    begin.run();
+    try {
+      const value = work();
+      commit.run();
+      return value;
+    } catch (thrown) {
+      // On a full disk SQLite has already rolled back.
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw thrown;
+    }
+  };
 }
