@@ -198,16 +198,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   ledger: {
     folders: ["export", "signing"],
-    interface: [
-      "chain-check.ts",
-      "follow-chain.ts",
-      "open-ledger.ts",
-      "read-records.ts",
-      "record.ts",
-      "signer.ts",
-      "statement.ts",
-      "verify-ledger.ts",
-    ],
+    interface: ["chain-check.ts", "follow-chain.ts", "open-ledger.ts", "record.ts", "signer.ts", "statement.ts"],
   },
   policy: { folders: ["approvals", "flows", "quotas", "rules"], interface: ["decision.ts", "matches-tool.ts"] },
   sandbox: {

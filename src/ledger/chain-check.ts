@@ -6,7 +6,8 @@ import type { Digest } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
 import { isIntact, parseLedgerRecord, toHashedText } from "./record.ts";
-import type { LedgerRecord, DigestText, LedgerHead } from "./record.ts";
+import type { LedgerHead, LedgerRecord } from "./record.ts";
+import type { PublicKey } from "./statement.ts";
 
 /** `seq` is the first record that is wrong. */
 export interface LedgerProblem {
@@ -15,13 +16,19 @@ export interface LedgerProblem {
   readonly problem: string;
 }
 
-/** What is checked in addition to the chain. */
-export interface ChainRules {
-  /** Defaults to SHA-256. */
-  readonly digest?: DigestText;
-  /** Signed digests by record number. */
-  readonly signed?: ReadonlyMap<number, Digest>;
+/** A ledger without problems. */
+export interface IntactLedger {
+  readonly ok: true;
+  readonly records: number;
+  /** The first record, if earlier ones were dropped on purpose. */
+  readonly first?: number;
+  /** The last record that a signature covers. Later records are signed within a second. */
+  readonly signed?: number;
+  /** The key of the signatures. */
+  readonly key?: PublicKey;
 }
+
+export type LedgerVerdict = IntactLedger | LedgerProblem;
 
 export interface ChainCheck {
   /** Checks the next record. Anything that is not a record is a problem, never an exception. */
@@ -37,8 +44,8 @@ export interface ChainCheck {
 /** The action of a record that the gateway writes when the ledger is not as it left it. */
 export const SUSPECT = "ledger.suspect";
 
-/** Starts after `start`. */
-export function createChainCheck(start: LedgerHead, { digest = digestOf, signed }: ChainRules = {}): ChainCheck {
+/** Starts after `start`. `signed` has signed digests by record number. */
+export function createChainCheck(start: LedgerHead, signed?: ReadonlyMap<number, Digest>): ChainCheck {
   let last = start;
   let suspicion: LedgerProblem | undefined;
   const step = (record: ChainLink | undefined, isWhole: () => boolean): LedgerProblem | undefined => {
@@ -54,13 +61,13 @@ export function createChainCheck(start: LedgerHead, { digest = digestOf, signed 
   return {
     add(raw) {
       const record = parseLedgerRecord(raw);
-      return step(record, () => record !== undefined && isIntact(record, digest));
+      return step(record, () => record !== undefined && isIntact(record));
     },
     addStored(record) {
       const [previous, found] = [parseDigest(record.previous), parseDigest(record.digest)];
       const isSafe = Number.isSafeInteger(record.seq) && Number.isSafeInteger(record.at);
       const parsed = isSafe && previous && found ? { ...record, previous, digest: found } : undefined;
-      return step(parsed, () => digest(toHashedText(record)) === found);
+      return step(parsed, () => digestOf(toHashedText(record)) === found);
     },
     last: () => last,
     suspicion: () => suspicion,

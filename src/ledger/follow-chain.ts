@@ -1,47 +1,43 @@
-/** Verifies, after another process wrote to the ledger, that it still contains what this process wrote. */
+/** Reads a ledger of any length, and verifies that it still contains what this process wrote. */
 
-import { GloveboxError, defined, parseDigest } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import { GloveboxError, parseDigest } from "../domain/index.ts";
+import type { JsonObject } from "../domain/index.ts";
+import type { Store, StoredRecord } from "../store/index.ts";
 
 import { createChainCheck } from "./chain-check.ts";
-import type { LedgerProblem } from "./chain-check.ts";
-import { readPages } from "./read-records.ts";
-import { GENESIS } from "./record.ts";
-import type { DigestText, LedgerHead } from "./record.ts";
+import { GENESIS, toJsonRecord } from "./record.ts";
+import type { LedgerHead } from "./record.ts";
+
+const PAGE = 500;
 
 export interface FollowChainOptions {
   readonly store: Pick<Store, "ledger">;
-  readonly digest?: DigestText;
   /** Returns the last record that was dropped on purpose. Defaults to `GENESIS`. */
   readonly findCut?: () => Promise<LedgerHead>;
 }
 
-/** The current end of the chain, and what is wrong with it. */
-export interface ChainEnd {
-  readonly end: LedgerHead;
-  readonly suspicion?: string;
-}
-
 /**
- * Checks the chain from `known`, a record that this process has seen, to the end. Without this check, a forger who
+ * Checks the chain from `known`, a record that this process has seen, to the end, and returns what is wrong with it. Without this check, a forger who
  * edits the file and recomputes the chain would get the result signed.
  */
-export async function followChain(options: FollowChainOptions, known: LedgerHead): Promise<ChainEnd> {
-  const { store, digest, findCut = noCut } = options;
+export async function followChain(
+  options: FollowChainOptions,
+  known: LedgerHead,
+): Promise<{ readonly end: LedgerHead; readonly suspicion?: string }> {
+  const { store, findCut = noCut } = options;
   const removal = await findRemoval(options, known);
   if (removal !== undefined) return { end: await readHead(store), suspicion: removal };
   const cut = await findCut();
   const start = known.seq < cut.seq ? cut : known;
-  const check = createChainCheck(start, defined({ digest }));
+  const check = createChainCheck(start);
   for await (const page of readPages(store, start.seq + 1)) {
-    const problem = page.reduce<LedgerProblem | undefined>(
-      (found, record) => found ?? check.addStored(record),
-      undefined,
-    );
-    if (!problem) continue;
-    // Records may have been dropped on purpose in the meantime.
-    if ((await findCut()).seq > start.seq) return followChain(options, known);
-    return { end: await readHead(store), suspicion: `record ${problem.seq}: ${problem.problem}` };
+    for (const record of page) {
+      const problem = check.addStored(record);
+      if (!problem) continue;
+      // Records may have been dropped on purpose in the meantime.
+      if ((await findCut()).seq > start.seq) return followChain(options, known);
+      return { end: await readHead(store), suspicion: `record ${problem.seq}: ${problem.problem}` };
+    }
   }
   return { end: check.last() };
 }
@@ -70,4 +66,21 @@ export async function readHead(store: Pick<Store, "ledger">): Promise<LedgerHead
   throw new GloveboxError("STORE_UNAVAILABLE", `The last ledger record, ${last.seq}, is damaged`, {
     hint: "Restore a backup, or set another file in `store.url`",
   });
+}
+
+/** Yields every record from `from` on as a JSON object, including damaged ones. */
+export async function* readRecords(store: Pick<Store, "ledger">, from: number): AsyncIterable<JsonObject> {
+  for await (const page of readPages(store, from)) yield* page.map(toJsonRecord);
+}
+
+/** Yields pages of stored records from `from` on. */
+export async function* readPages(store: Pick<Store, "ledger">, from: number): AsyncIterable<readonly StoredRecord[]> {
+  for (let next = from; ;) {
+    const page = await store.ledger.read({ from: next, limit: PAGE });
+    yield page;
+    const last = page.at(-1);
+    // Above the safe integers `seq + 1` equals `seq`, and the loop would not end.
+    if (!last || page.length < PAGE || !Number.isSafeInteger(last.seq)) return;
+    next = last.seq + 1;
+  }
 }

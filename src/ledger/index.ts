@@ -14,4 +14,4 @@ export { startRetention } from "./signing/cut-ledger.ts";
 export { openSignedLedger } from "./signing/open-signed-ledger.ts";
 export { verifyExport } from "./signing/verify-export.ts";
 export { parsePublicKey } from "./statement.ts";
-export type { LedgerVerdict } from "./verify-ledger.ts";
+export type { LedgerVerdict } from "./chain-check.ts";

@@ -14,7 +14,7 @@ import type { Store } from "../store/index.ts";
 
 import { openLedger } from "./open-ledger.ts";
 import type { LedgerEntry } from "./record.ts";
-import { verifyLedger } from "./verify-ledger.ts";
+import { verifyLedger } from "./fixtures/verify-ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-ledger-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,17 +1,16 @@
 /** The ledger: append-only and hash-chained. An intent is recorded before it is carried out. */
 
-import { cleanText, digestOf } from "../text/index.ts";
+import { cleanText } from "../text/index.ts";
 import { GloveboxError, canonicalJson, depthOf, mapTexts } from "../domain/index.ts";
 import type { Instant, JsonObject } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
 import { SUSPECT } from "./chain-check.ts";
-import { followChain, readHead } from "./follow-chain.ts";
+import { followChain, readHead, readRecords } from "./follow-chain.ts";
 import { createCommitGroup } from "./group-commit.ts";
 import type { Durability } from "./group-commit.ts";
-import { readRecords } from "./read-records.ts";
 import { DETAIL_DEPTH, sealRecord } from "./record.ts";
-import type { LedgerEntry, LedgerRecord, DigestText, LedgerDraft, LedgerHead } from "./record.ts";
+import type { LedgerDraft, LedgerEntry, LedgerHead, LedgerRecord } from "./record.ts";
 
 const BATCH = 256;
 /** The batching delay for `batched` records. */
@@ -23,8 +22,6 @@ const NAME_BYTES = 1_024;
 export interface LedgerOptions {
   readonly store: Pick<Store, "ledger">;
   readonly now: () => Instant;
-  /** Defaults to SHA-256. */
-  readonly digest?: DigestText;
   /** Called with the head after every flushed batch, and only then. Must not throw or block. */
   readonly onAppended?: (head: LedgerHead) => void;
   /** Returns the last record that was dropped on purpose, if that is certain. */
@@ -96,14 +93,14 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
  * records of this process must still be there; otherwise a warning is recorded first.
  */
 function createAppend(options: LedgerOptions, start: LedgerHead) {
-  const { store, now, digest = digestOf, onAppended, onCommitted } = options;
+  const { store, now, onAppended, onCommitted } = options;
   let head = start;
   let warnings: readonly LedgerDraft[] = [];
   const append = async (
     drafts: readonly LedgerDraft[],
     isFlushed: boolean,
   ): Promise<readonly LedgerRecord[] | "taken"> => {
-    const sealed = chain(head, [...warnings, ...drafts], digest);
+    const sealed = chain(head, [...warnings, ...drafts]);
     const records = sealed.map(({ stored }) => stored);
     if ((await store.ledger.append(records, isFlushed)) === "taken") return "taken";
     const known = warnings.length;
@@ -125,13 +122,8 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
       if (suspicion !== undefined) warnings = [...warnings, warn(suspicion, head, now())];
       head = end;
     }
-    throw new GloveboxError(
-      "STORE_UNAVAILABLE",
-      `Other processes took the next ledger number ${ATTEMPTS} times in a row`,
-      {
-        hint: "Run fewer processes on the same store",
-      },
-    );
+    const message = `Other processes took the next ledger number ${ATTEMPTS} times in a row`;
+    throw new GloveboxError("STORE_UNAVAILABLE", message, { hint: "Run fewer processes on the same store" });
   };
 }
 
@@ -140,10 +132,10 @@ function warn(subject: string, { seq, digest }: LedgerHead, at: Instant): Ledger
   return { ...copyEntry(entry, (text) => text), at };
 }
 
-function chain(head: LedgerHead, drafts: readonly LedgerDraft[], digest: DigestText) {
+function chain(head: LedgerHead, drafts: readonly LedgerDraft[]) {
   let last = head;
   return drafts.map((draft) => {
-    const record = sealRecord(last, draft, digest);
+    const record = sealRecord(last, draft);
     last = record;
     return { record, stored: { ...record, detail: draft.detailText } };
   });

@@ -1,15 +1,15 @@
 /** Read-only access to the ledger: search, verify, export. Writes nothing, so it preserves all evidence. */
 
-import { defined } from "../domain/index.ts";
+import { canonicalJson, defined } from "../domain/index.ts";
 import type { Instant, JsonObject } from "../domain/index.ts";
 import type { ExportRow, Store } from "../store/index.ts";
 
-import { readRecords } from "./read-records.ts";
-import { toJsonRecord, toLedgerLine } from "./record.ts";
-import type { LedgerVerdict } from "./verify-ledger.ts";
-import type { PublicKey } from "./statement.ts";
+import { readRecords } from "./follow-chain.ts";
+import { toJsonRecord } from "./record.ts";
+import type { LedgerVerdict } from "./chain-check.ts";
 import type { Signer } from "./signer.ts";
 import { toStatementText } from "./statement.ts";
+import type { PublicKey } from "./statement.ts";
 import { verifyStore, walkStore } from "./signing/verify-store.ts";
 
 export interface ReaderOptions {
@@ -44,17 +44,15 @@ export function openReader(options: ReaderOptions): LedgerReader {
     key: signer?.key,
     verify: (key) => verifyStore(sources(key)),
     export: () => exportLines(options, sources()),
-    records: ({ from = 1 } = {}) => readKept(store, from),
+    async *records({ from = 1 } = {}) {
+      // Skips records that were put back below a cut.
+      const cut = await store.statements.lastCut();
+      yield* readRecords(store, Math.max(from, (cut?.seq ?? 0) + 1));
+    },
     search: async (query) => (await store.ledger.search(query)).map(toJsonRecord),
     last: async () => (await store.ledger.last())?.seq ?? 0,
     exports: () => store.exports.list(),
   };
-}
-
-/** Skips records that were put back below a cut. */
-async function* readKept(store: ReaderOptions["store"], from: number): AsyncIterable<JsonObject> {
-  const cut = await store.statements.lastCut();
-  yield* readRecords(store, Math.max(from, (cut?.seq ?? 0) + 1));
 }
 
 async function* exportLines(
@@ -64,7 +62,7 @@ async function* exportLines(
   const walk = walkStore(sources);
   let step = await walk.next();
   for (; !step.done; step = await walk.next())
-    for (const record of step.value) yield toLedgerLine(toJsonRecord(record));
+    for (const record of step.value) yield canonicalJson(toJsonRecord(record));
   const { verdict, span } = step.value;
   if (!span || !signer) return verdict;
   const { start, end } = span;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openStore } from "../store/index.ts";
 import { openLedger } from "./open-ledger.ts";
 import type { LedgerEntry } from "./record.ts";
-import { recordStart } from "./record-start.ts";
+import { recordLife } from "./record-start.ts";
 
 type Sections = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ async function start(
     return ledger.write(entry, durability);
   };
   for (const sections of all)
-    await recordStart({ store, ledger: { write }, version: "1.2.3", source: "file", sections, seed, process: "p" });
+    await recordLife({ store, ledger: { write }, version: "1.2.3", source: "file", sections, seed, process: "p" });
   return entries;
 }
 

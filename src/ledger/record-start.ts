@@ -2,8 +2,8 @@
 
 import { createHmac } from "node:crypto";
 
-import { canonicalJson, isJsonObject } from "../domain/index.ts";
-import type { Json } from "../domain/index.ts";
+import { canonicalJson, isJsonObject, parseJson } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
 import type { Ledger } from "./open-ledger.ts";
@@ -27,13 +27,6 @@ export interface StartOptions {
 
 /** Records the start now, and the end when disposed. A ledger that cannot be written does not keep a gateway open. */
 export async function recordLife(options: StartOptions): Promise<AsyncDisposable> {
-  await recordStart(options);
-  const { ledger, version } = options;
-  const closed = { actor: "gateway", action: "gateway.closed", subject: version, detail: {} };
-  return { [Symbol.asyncDispose]: async () => void (await ledger.write(closed).catch(() => undefined)) };
-}
-
-export async function recordStart(options: StartOptions): Promise<void> {
   const { store, ledger, version, source, sections, seed, process } = options;
   const digest = (value: unknown): string =>
     `hmac-sha256:${createHmac("sha256", seed)
@@ -47,18 +40,16 @@ export async function recordStart(options: StartOptions): Promise<void> {
   const detail = { settings: digest(sections), source, process };
   await ledger.write({ actor: "gateway", action: "gateway.opened", subject: version, detail });
   if (former !== canonicalJson(digests)) await store.meta.set(KEY, canonicalJson(digests));
+  const closed = { actor: "gateway", action: "gateway.closed", subject: version, detail: {} };
+  return { [Symbol.asyncDispose]: async () => void (await ledger.write(closed).catch(() => undefined)) };
 }
 
 /** Returns nothing for a first start. */
-function findChanged(before: string | undefined, now: Readonly<Record<string, string>>): readonly string[] {
-  const former = before === undefined ? now : parseDigests(before);
+function findChanged(before: string | undefined, now: JsonObject): readonly string[] {
+  const parsed = before === undefined ? now : parseJson(before);
+  const former = isJsonObject(parsed) ? parsed : {};
   const names = new Set([...Object.keys(former), ...Object.keys(now)]);
   return [...names].filter((name) => former[name] !== now[name]).toSorted();
-}
-
-function parseDigests(text: string): Readonly<Record<string, Json>> {
-  const parsed: unknown = JSON.parse(text);
-  return isJsonObject(parsed) ? parsed : {};
 }
 
 /** Maps become objects; functions, which adapters hold, become null. */

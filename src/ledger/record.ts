@@ -1,7 +1,7 @@
 /** One ledger record: how it is chained to the one before it, and how it is parsed from an untrusted source. */
 
-import { cleanText } from "../text/index.ts";
-import { canonicalJson, depthOf, isJsonObject, parseDigest } from "../domain/index.ts";
+import { cleanText, digestOf } from "../text/index.ts";
+import { canonicalJson, depthOf, isJsonObject, parseDigest, parseJson } from "../domain/index.ts";
 import type { Digest, Instant, Json, JsonObject } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
@@ -34,8 +34,6 @@ export interface LedgerHead {
   readonly digest: Digest;
 }
 
-export type DigestText = (text: string) => Digest;
-
 const PREVIEW_BYTES = 512;
 
 /** Deeper details are refused, because hashing is recursive. */
@@ -50,22 +48,15 @@ const FIELDS = ["action", "actor", "at", "detail", "digest", "previous", "seq", 
 export type LedgerDraft = LedgerEntry & { readonly at: Instant; readonly detailText: string };
 
 /** Chains an entry to `head`. The digest covers the canonical JSON of the record without its digest. */
-export function sealRecord(head: LedgerHead, draft: LedgerDraft, digest: DigestText): LedgerRecord {
+export function sealRecord(head: LedgerHead, draft: LedgerDraft): LedgerRecord {
   const { actor, action, subject, detail, detailText, at } = draft;
   const body = { seq: head.seq + 1, at, actor, action, subject, previous: head.digest };
-  return { ...body, detail, digest: digest(toHashedText({ ...body, detail: detailText })) };
+  return { ...body, detail, digest: digestOf(toHashedText({ ...body, detail: detailText })) };
 }
 
 /** Returns the text that is hashed. It contains the detail as stored, so any change of the detail changes the text. */
-export function toHashedText({
-  seq,
-  at,
-  actor,
-  action,
-  subject,
-  detail,
-  previous,
-}: Omit<StoredRecord, "digest">): string {
+export function toHashedText(record: Omit<StoredRecord, "digest">): string {
+  const { seq, at, actor, action, subject, detail, previous } = record;
   const quote = JSON.stringify;
   return (
     `{"action":${quote(action)},"actor":${quote(actor)},"at":${quote(at)},"detail":${detail},` +
@@ -74,8 +65,8 @@ export function toHashedText({
 }
 
 /** Returns true if the digest matches the content. */
-export function isIntact({ digest: found, ...body }: LedgerRecord, digest: DigestText): boolean {
-  return digest(canonicalJson({ ...body })) === found;
+export function isIntact({ digest, ...body }: LedgerRecord): boolean {
+  return digestOf(canonicalJson({ ...body })) === digest;
 }
 
 /** Returns `undefined` for a missing, extra or mistyped field, so that nothing can hide beside what is hashed. */
@@ -103,17 +94,8 @@ export function createPreview(hide: (text: string) => string): (text: string) =>
 
 /** Parses the detail of a stored record. Returns an empty object if it is damaged. */
 export function parseDetail(text: string): JsonObject {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
-}
-
-/** Returns one line of an export. */
-export function toLedgerLine(record: JsonObject): string {
-  return canonicalJson(record);
+  const parsed = parseJson(text);
+  return isJsonObject(parsed) ? parsed : {};
 }
 
 /** Returns `undefined` for a line that is not canonical: readers could disagree about repeated keys. */
@@ -137,14 +119,10 @@ export function isFailure({ action, detail }: JsonObject): boolean {
 }
 
 function parseCanonical(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    // An export line wraps the detail in one more object.
-    if (depthOf(value, DETAIL_DEPTH + 1) > DETAIL_DEPTH + 1) return undefined;
-    return canonicalJson(value) === text ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  // An export line wraps the detail in one more object.
+  if (value === undefined || depthOf(value, DETAIL_DEPTH + 1) > DETAIL_DEPTH + 1) return undefined;
+  return canonicalJson(value) === text ? value : undefined;
 }
 
 function createGenesisDigest(): Digest {

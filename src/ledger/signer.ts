@@ -2,11 +2,13 @@
 
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
+import { promisify } from "node:util";
 
-import { KEY_PREFIX, parsePublicKey } from "./statement.ts";
-import type { PublicKey } from "./statement.ts";
-import type { SignedStatement, Statement } from "./statement.ts";
-import { toSignedText } from "./statement.ts";
+import { KEY_PREFIX, parsePublicKey, toSignedText } from "./statement.ts";
+import type { PublicKey, SignedStatement, Statement } from "./statement.ts";
+
+const signBytes = promisify(sign);
+const verifyBytes = promisify(verify);
 
 /** Holds a private key that cannot be read back. */
 export interface Signer {
@@ -26,7 +28,10 @@ export function createSigner(seed: Uint8Array): Signer {
   if (!key) throw new TypeError("Ed25519 returned an invalid public key");
   return {
     key,
-    sign: async (statement) => ({ ...statement, key, signature: await signText(toSignedText(statement), secret) }),
+    sign: async (statement) => {
+      const signature = await signBytes(null, Buffer.from(toSignedText(statement)), secret);
+      return { ...statement, key, signature: signature.toString("base64url") };
+    },
   };
 }
 
@@ -36,7 +41,12 @@ export function createSignatureCheck(key: PublicKey): (statement: SignedStatemen
   return async (statement) =>
     parsed !== undefined &&
     statement.key === key &&
-    (await checkText(toSignedText(statement), parsed, Buffer.from(statement.signature, "base64url")));
+    (await verifyBytes(
+      null,
+      Buffer.from(toSignedText(statement)),
+      parsed,
+      Buffer.from(statement.signature, "base64url"),
+    ));
 }
 
 /** Returns `undefined` for bytes that are not a point on the curve. */
@@ -47,18 +57,4 @@ function toKeyObject(key: PublicKey): KeyObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function signText(text: string, key: KeyObject): Promise<string> {
-  return new Promise((resolve, reject) =>
-    sign(null, Buffer.from(text), key, (error, signature) =>
-      error ? reject(error) : resolve(signature.toString("base64url")),
-    ),
-  );
-}
-
-function checkText(text: string, key: KeyObject, signature: Buffer): Promise<boolean> {
-  return new Promise((resolve, reject) =>
-    verify(null, Buffer.from(text), key, signature, (error, good) => (error ? reject(error) : resolve(good))),
-  );
 }

@@ -3,8 +3,10 @@
  * the whole chain up to that record.
  */
 
-import { canonicalJson, isJsonObject, parseDigest } from "../domain/index.ts";
-import type { Digest, Instant, JsonObject } from "../domain/index.ts";
+import { z } from "zod";
+
+import { canonicalJson, parseDigest, parseJson } from "../domain/index.ts";
+import type { Digest } from "../domain/index.ts";
 
 /** A public signing key: `ed25519:` and 43 characters of base64url, short enough to read aloud and to pin. */
 export type PublicKey = string & { readonly __publicKey: never };
@@ -22,72 +24,55 @@ function isPublicKey(raw: unknown): raw is PublicKey {
   return typeof raw === "string" && PUBLIC_KEY.test(raw);
 }
 
+const count = z.int().nonnegative();
+const digest = z.custom<Digest>((raw) => parseDigest(raw) !== undefined);
+const SIGNED = {
+  seq: count,
+  digest,
+  at: count,
+  key: z.custom<PublicKey>(isPublicKey),
+  /** Base64url, over `toSignedText`. */
+  signature: z.string().regex(/^[A-Za-z0-9_-]{86}$/),
+};
+
 /** Record `seq` had this digest. `number` counts checkpoints and cuts together, from 1, without gaps. */
-export interface Checkpoint {
-  readonly kind: "checkpoint";
-  readonly number: number;
-  readonly seq: number;
-  readonly digest: Digest;
-  readonly at: Instant;
-}
+const CHECKPOINT = z.strictObject({ kind: z.literal("checkpoint"), number: count, ...SIGNED });
 
 /** Records `first` to `seq` were dropped on purpose; the chain continues from `digest`. */
-export interface Cut {
-  readonly kind: "cut";
-  readonly number: number;
-  readonly first: number;
-  readonly seq: number;
-  readonly digest: Digest;
+const CUT = z.strictObject({
+  kind: z.literal("cut"),
+  number: count,
+  first: count,
   /** Statements up to this number were dropped with the records. */
-  readonly checkpoint: number;
-  readonly at: Instant;
-}
+  checkpoint: count,
+  ...SIGNED,
+});
 
-/** Like a checkpoint, but in a file beside the store, so that truncating the tables does not truncate it. */
-export interface HeadStatement {
-  readonly kind: "head";
-  /** The number of the last checkpoint or cut. */
-  readonly number: number;
-  readonly seq: number;
-  readonly digest: Digest;
-  readonly at: Instant;
-}
+/**
+ * Like a checkpoint, but in a file beside the store, so that truncating the tables does not truncate it. `number` is that
+ * of the last checkpoint or cut.
+ */
+const HEAD = z.strictObject({ kind: z.literal("head"), number: count, ...SIGNED });
 
-/** Ends an export: it contains exactly these records. */
-export interface Trailer {
-  readonly kind: "trailer";
-  readonly first: number;
-  /** The digest of the record before the first one. */
-  readonly previous: Digest;
-  readonly seq: number;
-  readonly digest: Digest;
-  readonly count: number;
-  readonly at: Instant;
-}
+/** Ends an export: it contains exactly these records. `previous` is the digest of the record before the first one. */
+const TRAILER = z.strictObject({ kind: z.literal("trailer"), first: count, previous: digest, count, ...SIGNED });
 
+const STATEMENT = z.discriminatedUnion("kind", [CHECKPOINT, CUT, HEAD, TRAILER]);
+
+type Unsigned<Signed> = Readonly<Omit<Signed, "key" | "signature">>;
+export type Checkpoint = Unsigned<z.infer<typeof CHECKPOINT>>;
+export type Cut = Unsigned<z.infer<typeof CUT>>;
+export type HeadStatement = Unsigned<z.infer<typeof HEAD>>;
+export type Trailer = Unsigned<z.infer<typeof TRAILER>>;
 /** Everything that is signed. */
 export type Statement = Checkpoint | Cut | HeadStatement | Trailer;
 
 /** A statement with its signer. */
 export type SignedStatement<Kind extends Statement = Statement> = Kind & {
   readonly key: PublicKey;
-  /** Base64url, over `toSignedText`. */
   readonly signature: string;
 };
 
-const NUMBERS: Readonly<Record<Statement["kind"], readonly string[]>> = {
-  checkpoint: ["number", "seq", "at"],
-  cut: ["number", "first", "seq", "checkpoint", "at"],
-  head: ["number", "seq", "at"],
-  trailer: ["first", "seq", "count", "at"],
-};
-const DIGESTS: Readonly<Record<Statement["kind"], readonly string[]>> = {
-  checkpoint: ["digest"],
-  cut: ["digest"],
-  head: ["digest"],
-  trailer: ["digest", "previous"],
-};
-const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;
 /** Separates these signatures from any other use of the key. */
 const PURPOSE = "glovebox ledger statement, version 1\n";
 
@@ -103,29 +88,11 @@ export function toStatementText(statement: SignedStatement): string {
 
 /** Returns `undefined` for anything that is not exactly a statement. Does not verify the signature. */
 export function parseStatement(raw: unknown): SignedStatement | undefined {
-  return isJsonObject(raw) && isSignedStatement(raw) ? raw : undefined;
-}
-
-function isSignedStatement(raw: JsonObject): raw is JsonObject & SignedStatement {
-  const { kind, key, signature } = raw;
-  if (kind !== "checkpoint" && kind !== "cut" && kind !== "head" && kind !== "trailer") return false;
-  const fields = ["kind", "key", "signature", ...NUMBERS[kind], ...DIGESTS[kind]];
-  if (Object.keys(raw).toSorted().join() !== fields.toSorted().join()) return false;
-  if (!NUMBERS[kind].every((name) => isCount(raw[name]))) return false;
-  if (!DIGESTS[kind].every((name) => parseDigest(raw[name]))) return false;
-  return isPublicKey(key) && typeof signature === "string" && SIGNATURE.test(signature);
+  return STATEMENT.safeParse(raw).data;
 }
 
 /** Returns `undefined` unless `toStatementText` could have written this text. */
 export function parseStatementText(text: string): SignedStatement | undefined {
-  try {
-    const parsed = parseStatement(JSON.parse(text));
-    return parsed && toStatementText(parsed) === text ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isCount(value: unknown): boolean {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+  const parsed = parseStatement(parseJson(text));
+  return parsed && toStatementText(parsed) === text ? parsed : undefined;
 }

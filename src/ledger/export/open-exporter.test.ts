@@ -20,7 +20,7 @@ import { toStatementText } from "../statement.ts";
 import { openLedgerExporter } from "./open-exporter.ts";
 import type { LedgerExporter, Sink } from "./open-exporter.ts";
 import { openFileSink } from "./open-file-sink.ts";
-import { createSyslogSink } from "./sinks.ts";
+import { createSyslogSink } from "./to-syslog.ts";
 
 const { folder, remove } = makeFolder();
 after(remove);
@@ -230,7 +230,7 @@ describe("createSyslogSink over TCP", () => {
     const first = await listen(0);
     const { port } = first.address() as AddressInfo;
     const line = openMessageLine({ transport: "tcp", host: "127.0.0.1", port });
-    const sink = createSyslogSink({ id: "syslog:a", line, origin: { host: "here", pid: 1 } });
+    const sink = createSyslogSink("syslog:a", line, { host: "here", pid: 1 });
     await using _exporter = open(store, sink);
     await append(store, 1);
     await until(() => /seq="1"/.test(received));

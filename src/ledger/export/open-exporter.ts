@@ -18,7 +18,7 @@ export interface Sink {
   readonly id: string;
   /** Resolves when the sink has accepted all records. A record may be sent again after a crash. */
   send(records: readonly JsonObject[], signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 export interface LedgerExporterOptions {
@@ -74,7 +74,7 @@ export function openLedgerExporter(options: LedgerExporterOptions): LedgerExport
       await Promise.all(followers.map(({ done }) => done));
       clearTimeout(late);
       await release(options);
-      await Promise.all(options.sinks.map((sink) => sink.close().catch(() => undefined)));
+      await Promise.allSettled(options.sinks.map(async (sink) => sink.close?.()));
     },
   };
 }

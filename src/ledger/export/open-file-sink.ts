@@ -6,12 +6,11 @@
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
-import { parseLedgerRecord, toLedgerLine } from "../record.ts";
-import type { LedgerRecord } from "../record.ts";
+import { parseLedgerRecord } from "../record.ts";
 import { createSignatureCheck } from "../signer.ts";
 import type { Signer } from "../signer.ts";
 import { parseStatementText, toStatementText } from "../statement.ts";
@@ -41,11 +40,7 @@ const EMPTY: FileEnd = { bytes: 0, seq: 0, tail: "" };
 
 /** Opens the file for each batch, so that it can be moved away at any time. */
 export function openFileSink(options: FileSinkOptions): Sink {
-  return {
-    id: options.id,
-    send: (records) => append(options, records),
-    close: async () => undefined,
-  };
+  return { id: options.id, send: (records) => append(options, records) };
 }
 
 async function append(options: FileSinkOptions, records: readonly JsonObject[]): Promise<void> {
@@ -54,16 +49,10 @@ async function append(options: FileSinkOptions, records: readonly JsonObject[]):
   const place = await findEnd(file, options);
   if (!place) throw notOurs(path);
   const isFresh = ({ seq }: JsonObject): boolean => typeof seq === "number" && seq > place.seq;
-  if (
-    !holdsAll(
-      place.tail,
-      records.filter((record) => !isFresh(record)),
-    )
-  )
-    throw notOurs(path);
-  const fresh = records.filter(isFresh);
+  const { fresh = [], written = [] } = Object.groupBy(records, (record) => (isFresh(record) ? "fresh" : "written"));
+  if (!holdsAll(place.tail, written)) throw notOurs(path);
   if (fresh.length === 0) return;
-  const lines = [...fresh.map(toLedgerLine), ...(await toTrailer(fresh, signer, now()))];
+  const lines = [...fresh.map(canonicalJson), ...(await toTrailer(fresh, signer, now()))];
   await file.truncate(place.bytes);
   await file.write(`${lines.join("\n")}\n`, place.bytes);
   await file.datasync();
@@ -73,7 +62,7 @@ async function append(options: FileSinkOptions, records: readonly JsonObject[]):
 function holdsAll(tail: string, records: readonly JsonObject[]): boolean {
   if (records.length === 0) return true;
   const lines = new Set(tail.split("\n"));
-  return records.every((record) => lines.has(toLedgerLine(record)));
+  return records.every((record) => lines.has(canonicalJson(record)));
 }
 
 async function openFile(path: string): Promise<FileHandle> {
@@ -119,8 +108,7 @@ function isIncomplete(tail: Buffer): boolean {
 
 /** A batch with a damaged record gets no trailer, so that verifying the file fails. */
 async function toTrailer(records: readonly JsonObject[], signer: Signer, at: Instant): Promise<readonly string[]> {
-  const parsed: (LedgerRecord | undefined)[] = [parseLedgerRecord(records[0]), parseLedgerRecord(records.at(-1))];
-  const [first, last] = parsed;
+  const [first, last] = [parseLedgerRecord(records[0]), parseLedgerRecord(records.at(-1))];
   if (!first || !last) return [];
   const { previous } = first;
   const span = { first: first.seq, previous, seq: last.seq, digest: last.digest, count: records.length, at };

@@ -1,45 +1,34 @@
 /** Sends the ledger to every destination of the settings. How to reach them is passed in. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ExportSettings, Instant, SecretTemplate } from "../../domain/index.ts";
-import type { Store } from "../../store/index.ts";
+import type { ExportSettings, SecretTemplate } from "../../domain/index.ts";
 
 import type { Signer } from "../signer.ts";
 import { openLedgerExporter } from "./open-exporter.ts";
-import type { LedgerExporter, Sink } from "./open-exporter.ts";
+import type { LedgerExporter, LedgerExporterOptions, Sink } from "./open-exporter.ts";
 import { openFileSink } from "./open-file-sink.ts";
-import { createOtlpSink, createSyslogSink } from "./sinks.ts";
-import type { MessageSender } from "./sinks.ts";
-import type { SyslogOrigin } from "./to-syslog.ts";
+import { toOtlp } from "./to-otlp.ts";
+import { createSyslogSink } from "./to-syslog.ts";
+import type { MessageSender, SyslogOrigin } from "./to-syslog.ts";
 
-export interface ExportsOptions {
+export interface ExportsOptions extends Omit<LedgerExporterOptions, "sinks" | "times"> {
   readonly destinations: readonly ExportSettings[];
-  readonly store: Store;
   readonly signer: Signer;
   readonly version: string;
   readonly origin: SyslogOrigin;
   readonly openMessages: (destination: Extract<ExportSettings, { kind: "syslog" }>) => MessageSender;
   /** Returns a fetch that reaches this origin and no other. */
-  readonly fetchFrom: (origin: string) => PostRequest;
-  readonly resolveTemplates: ResolveTemplates;
-  /** Identifies this process among those that share the store. */
-  readonly holder: string;
-  /** Returns true if the process of this holder has certainly ended. */
-  readonly hasEnded: (holder: string) => boolean;
-  readonly now: () => Instant;
+  readonly fetchFrom: (origin: string) => (url: string, init: RequestInit) => Promise<Response>;
+  readonly resolveTemplates: (
+    templates: Readonly<Record<string, SecretTemplate>>,
+    purpose: string,
+  ) => Promise<Readonly<Record<string, string>>>;
 }
-
-type PostRequest = (url: string, init: RequestInit) => Promise<Response>;
-type ResolveTemplates = (
-  templates: Readonly<Record<string, SecretTemplate>>,
-  purpose: string,
-) => Promise<Readonly<Record<string, string>>>;
 
 /** The caller closes it before the connections that it uses. */
 export function startExports(options: ExportsOptions): LedgerExporter {
-  const { store, holder, hasEnded, now } = options;
   const sinks = options.destinations.map((destination) => createSink(destination, options));
-  return openLedgerExporter({ store, sinks, holder, hasEnded, now });
+  return openLedgerExporter({ ...options, sinks });
 }
 
 function createSink(destination: ExportSettings, options: ExportsOptions): Sink {
@@ -49,15 +38,17 @@ function createSink(destination: ExportSettings, options: ExportsOptions): Sink 
     case "file":
       return openFileSink({ ...destination, signer, store, now });
     case "syslog":
-      return createSyslogSink({ id, line: options.openMessages(destination), origin });
-    case "otlp":
-      return createOtlpSink({ id, version, post: createPost(destination, options) });
+      return createSyslogSink(id, options.openMessages(destination), origin);
+    case "otlp": {
+      const post = createPost(destination, options);
+      return { id, send: (records, signal) => post(JSON.stringify(toOtlp(records, version)), signal) };
+    }
     default:
       return destination satisfies never;
   }
 }
 
-/** Secrets are lent once and not per batch: each loan is a record, so the export would never be finished. */
+/** OTLP over HTTP with JSON, one request per batch. Secrets are lent once and not per batch: each loan is a record, so the export would never be finished. */
 function createPost(
   { url, headers }: Extract<ExportSettings, { kind: "otlp" }>,
   { fetchFrom, resolveTemplates }: ExportsOptions,

@@ -1,9 +1,9 @@
 /** The JSON encoding of OTLP, and ledger records as OpenTelemetry logs (`ExportLogsServiceRequest`). */
 
-import { isJsonObject } from "../../domain/index.ts";
+import { canonicalJson, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
-import { isFailure, toLedgerLine } from "../record.ts";
+import { isFailure } from "../record.ts";
 
 /** Severities as OpenTelemetry numbers them. */
 const INFO = { severityNumber: 9, severityText: "INFO" } as const;
@@ -32,7 +32,7 @@ function toLog(record: JsonObject): JsonObject {
     observedTimeUnixNano: nanos,
     ...(isFailure(record) ? WARN : INFO),
     eventName: typeof action === "string" ? action : "?",
-    body: { stringValue: toLedgerLine(record) },
+    body: { stringValue: canonicalJson(record) },
     attributes: [
       toOtlpAttribute("glovebox.ledger.seq", seq ?? null),
       toOtlpAttribute("glovebox.ledger.digest", digest ?? null),

@@ -1,13 +1,21 @@
-/** Ledger records as syslog messages, RFC 5424. */
+/** Sends ledger records as syslog messages, RFC 5424. The connection is a parameter, because this room opens none. */
 
+import { canonicalJson } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
-import { isFailure, toLedgerLine } from "../record.ts";
+import { isFailure } from "../record.ts";
+import type { Sink } from "./open-exporter.ts";
 
 /** The sender of the messages. */
 export interface SyslogOrigin {
   readonly host: string;
   readonly pid: number;
+}
+
+export interface MessageSender {
+  /** Sends the messages in order and resolves when they are sent. */
+  send(messages: readonly string[], signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The facility "log audit", RFC 5424 §6.2.1. */
@@ -18,8 +26,17 @@ const INFORMATIONAL = 6;
 const ENTERPRISE = 32_473;
 const NOT_PRINTABLE = /[^\u0021-\u007e]/g;
 
+/** The receiver does not acknowledge messages, so a sent message counts as delivered, even over UDP. */
+export function createSyslogSink(id: string, line: MessageSender, origin: SyslogOrigin): Sink {
+  const send: Sink["send"] = (records, signal) => {
+    const messages = records.map((record) => toSyslog(record, origin));
+    return line.send(messages, signal);
+  };
+  return { id, send, close: () => line.close() };
+}
+
 /** The message is the record's line of an export. Number and digest are also structured data. */
-export function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): string {
+function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): string {
   const { at, action, actor, subject, seq, digest } = record;
   const priority = FACILITY * 8 + (isFailure(record) ? WARNING : INFORMATIONAL);
   const time = typeof at === "number" ? new Date(at).toISOString() : "-";
@@ -27,7 +44,7 @@ export function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): strin
     ([name, value]) => `${name}="${escapeValue(value)}"`,
   );
   const head = `<${priority}>1 ${time} ${toHeaderField(host, 255)} glovebox ${pid} ${toHeaderField(action, 32)}`;
-  return `${head} [ledger@${ENTERPRISE} ${data.join(" ")}] \ufeff${toLedgerLine(record)}`;
+  return `${head} [ledger@${ENTERPRISE} ${data.join(" ")}] \ufeff${canonicalJson(record)}`;
 }
 
 /** Returns a header field: printable ASCII, or `-` if empty. */

@@ -8,9 +8,8 @@ import { GENESIS } from "../record.ts";
 import type { LedgerHead } from "../record.ts";
 import type { FoundHead } from "./head-file.ts";
 import { createSignatureCheck } from "../signer.ts";
-import type { PublicKey } from "../statement.ts";
 import { parseStatementText } from "../statement.ts";
-import type { Cut, SignedStatement, Statement } from "../statement.ts";
+import type { Checkpoint, Cut, PublicKey, SignedStatement, Statement } from "../statement.ts";
 
 export interface SignedState {
   readonly ok: true;
@@ -77,17 +76,11 @@ function summarize(all: readonly Statement[], cut: Cut | undefined): Pick<Signed
 }
 
 /** Returns `undefined` if the columns of a row do not match its signed text. */
-function parseRow({
-  number,
-  kind,
-  seq,
-  at,
-  text,
-}: StatementRow): SignedStatement<Exclude<Statement, { kind: "trailer" }>> | undefined {
-  const statement = parseStatementText(text);
-  if (!statement || statement.kind === "trailer" || statement.kind === "head") return undefined;
-  const isSame = statement.number === number && statement.kind === kind && statement.seq === seq && statement.at === at;
-  return isSame ? statement : undefined;
+function parseRow(row: StatementRow): SignedStatement<Checkpoint | Cut> | undefined {
+  const statement = parseStatementText(row.text);
+  if (statement?.kind !== "checkpoint" && statement?.kind !== "cut") return undefined;
+  const { number, kind, seq, at } = statement;
+  return number === row.number && kind === row.kind && seq === row.seq && at === row.at ? statement : undefined;
 }
 
 async function findForged(all: readonly SignedStatement[], key: PublicKey): Promise<SignedStatement | undefined> {
@@ -102,11 +95,7 @@ async function findForged(all: readonly SignedStatement[], key: PublicKey): Prom
 }
 
 /** Ignores statements that a cut covers, whether or not they have been deleted. */
-function findGap(
-  statements: readonly { readonly number: number }[],
-  cut: Cut | undefined,
-  atLeast: number,
-): number | undefined {
+function findGap(statements: readonly (Checkpoint | Cut)[], cut: Cut | undefined, atLeast: number) {
   const from = cut?.checkpoint ?? 0;
   const numbers = statements.map(({ number }) => number).filter((number) => number > from);
   const wrong = numbers.findIndex((number, index) => number !== from + 1 + index);

@@ -1,7 +1,7 @@
 /** A quick check whether the ledger is as its signer left it. `verifyStore` checks everything. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { StatementRow, Store } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 
 import { findRemoval } from "../follow-chain.ts";
 import { GENESIS } from "../record.ts";
@@ -10,7 +10,6 @@ import type { FoundHead } from "./head-file.ts";
 import { createSignatureCheck } from "../signer.ts";
 import type { Signer } from "../signer.ts";
 import { parseStatementText } from "../statement.ts";
-import type { Cut } from "../statement.ts";
 
 export interface SuspicionSources {
   readonly store: Pick<Store, "ledger" | "statements">;
@@ -27,7 +26,10 @@ export async function findSuspicion(
   const { store, signer, isFirst } = sources;
   const statement = await store.statements.last();
   const signed = statement && parseStatementText(statement.text);
-  if (signed && signed.key !== signer.key) throw otherKey();
+  if (signed && signed.key !== signer.key)
+    throw new GloveboxError("CONFIG_INVALID", "The ledger in this store is signed with another key", {
+      hint: "Nothing was changed. Restore the former ledger.key beside the store, or use another store",
+    });
   const last = await store.ledger.last();
   if (statement && !signed) return `statement ${statement.number} was changed`;
   if (statement && statement.seq > (last?.seq ?? statement.seq - 1))
@@ -41,18 +43,8 @@ export async function findSuspicion(
 
 /** Returns the last cut with a valid signature: a forged cut must not explain missing records. */
 export async function findCut({ store, signer }: Omit<SuspicionSources, "isFirst">): Promise<LedgerHead> {
-  const cut = await parseCut(await store.statements.lastCut(), signer);
-  return cut ? { seq: cut.seq, digest: cut.digest } : GENESIS;
-}
-
-async function parseCut(row: StatementRow | undefined, signer: Signer): Promise<Cut | undefined> {
-  const statement = row && parseStatementText(row.text);
-  if (statement?.kind !== "cut" || !(await createSignatureCheck(signer.key)(statement))) return undefined;
-  return statement;
-}
-
-function otherKey(): GloveboxError {
-  return new GloveboxError("CONFIG_INVALID", "The ledger in this store is signed with another key", {
-    hint: "Nothing was changed. Restore the former ledger.key beside the store, or use another store",
-  });
+  const row = await store.statements.lastCut();
+  const cut = row && parseStatementText(row.text);
+  if (cut?.kind !== "cut" || !(await createSignatureCheck(signer.key)(cut))) return GENESIS;
+  return { seq: cut.seq, digest: cut.digest };
 }

@@ -43,7 +43,10 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Le
   };
   const ledger = await openLedger({ ...options, onAppended: note, findCut: () => findCut(options) });
   const suspect = async (subject: string, head: FoundHead | undefined): Promise<void> => {
-    await ledger.write({ actor: "gateway", action: SUSPECT, subject, detail: describe(head) });
+    // Names the record that should have been the last one, if the head is readable.
+    const detail = { head: typeof head === "object" ? { ...head } : null };
+    await ledger.write({ actor: "gateway", action: SUSPECT, subject, detail });
+    // The ledger has recorded that the head is wrong.
     if (headFile !== undefined) await removeHeadFile(headFile);
   };
   const hasHead = typeof found === "object" && suspicion === undefined;
@@ -68,9 +71,4 @@ async function findHead({ store, headFile, isNewKey }: SignedLedgerOptions): Pro
     if (found !== "missing" || isCertain) return found;
     await sleep(HEAD_CHECK_MS);
   }
-}
-
-/** Names the record that should have been the last one, if the head is readable. */
-function describe(found: FoundHead | undefined): { readonly head: { readonly [key: string]: string | number } | null } {
-  return { head: typeof found === "object" ? { ...found } : null };
 }

@@ -3,15 +3,14 @@
  * each batch for a file that grows.
  */
 
+import { defined } from "../../domain/index.ts";
 import { createChainCheck } from "../chain-check.ts";
-import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
+import type { ChainCheck, LedgerProblem, LedgerVerdict } from "../chain-check.ts";
 import { GENESIS, parseLedgerRecord } from "../record.ts";
 import type { LedgerHead } from "../record.ts";
-import type { LedgerVerdict } from "../verify-ledger.ts";
 import { createSignatureCheck } from "../signer.ts";
-import type { PublicKey } from "../statement.ts";
 import { parseStatement } from "../statement.ts";
-import type { SignedStatement, Trailer } from "../statement.ts";
+import type { PublicKey, SignedStatement, Trailer } from "../statement.ts";
 
 interface TrailerGroup {
   readonly start: LedgerHead;
@@ -32,9 +31,11 @@ export async function verifyExport(
   let sealed: LedgerHead | undefined;
   let suspicion: LedgerProblem | undefined;
   for await (const line of lines) {
-    const trailer = toTrailer(line);
-    group ??= open(sealed ?? trailerStart(trailer) ?? recordStart(line));
-    begin ??= group.start;
+    const statement = parseStatement(line);
+    const trailer = statement?.kind === "trailer" ? statement : undefined;
+    const start = group?.start ?? sealed ?? findStart(line, trailer);
+    group ??= { start, check: createChainCheck(start) };
+    begin ??= start;
     const problem = trailer ? await checkTrailer(trailer, group, (key ??= trailer.key)) : group.check.add(line);
     if (problem) return problem;
     sealed = trailer ? group.check.last() : undefined;
@@ -44,31 +45,16 @@ export async function verifyExport(
   const seq = (group?.check.last() ?? sealed ?? GENESIS).seq;
   if (!sealed || !begin || key === undefined)
     return { ok: false, seq: seq + 1, problem: "the signed trailer is missing: the end was removed" };
-  return suspicion ?? toVerdict(begin, seq, key);
+  if (suspicion) return suspicion;
+  const first = begin.seq > 0 ? begin.seq + 1 : undefined;
+  return { ok: true, records: seq - begin.seq, ...defined({ first }), signed: seq, key };
 }
 
-function toVerdict(begin: LedgerHead, seq: number, key: PublicKey): LedgerVerdict {
-  return { ok: true, records: seq - begin.seq, ...(begin.seq > 0 && { first: begin.seq + 1 }), signed: seq, key };
-}
-
-function open(start: LedgerHead): TrailerGroup {
-  return { start, check: createChainCheck(start) };
-}
-
-function toTrailer(line: unknown): SignedStatement<Trailer> | undefined {
-  const statement = parseStatement(line);
-  return statement?.kind === "trailer" ? statement : undefined;
-}
-
-/** An export can begin at any record. The result is compared with its trailer. */
-function recordStart(line: unknown): LedgerHead {
+/** An export can begin at any record, or have only a trailer. The result is compared with its trailer. */
+function findStart(line: unknown, trailer: Trailer | undefined): LedgerHead {
+  if (trailer) return { seq: trailer.first - 1, digest: trailer.previous };
   const record = parseLedgerRecord(line);
   return record ? { seq: record.seq - 1, digest: record.previous } : GENESIS;
-}
-
-/** For an export without records. */
-function trailerStart(trailer: SignedStatement<Trailer> | undefined): LedgerHead | undefined {
-  return trailer && { seq: trailer.first - 1, digest: trailer.previous };
 }
 
 async function checkTrailer(

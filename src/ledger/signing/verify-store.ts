@@ -4,10 +4,9 @@ import { defined, parseDigest } from "../../domain/index.ts";
 import type { Store, StoredRecord } from "../../store/index.ts";
 
 import { createChainCheck } from "../chain-check.ts";
-import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
-import { readPages } from "../read-records.ts";
+import type { ChainCheck, LedgerProblem, LedgerVerdict } from "../chain-check.ts";
+import { readPages } from "../follow-chain.ts";
 import type { LedgerHead } from "../record.ts";
-import type { LedgerVerdict } from "../verify-ledger.ts";
 import { checkStatements, readStatements } from "./check-statements.ts";
 import type { SignedState } from "./check-statements.ts";
 import { readHeadFile } from "./head-file.ts";
@@ -51,7 +50,7 @@ export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly
     yield* readPages(store, 1);
     return { verdict: signedState };
   }
-  const check = createChainCheck(signedState.start, { signed: signedState.signed });
+  const check = createChainCheck(signedState.start, signedState.signed);
   let problem = await findStray(store, signedState);
   for await (const page of readPages(store, signedState.start.seq + 1)) {
     for (const record of page) problem ??= check.addStored(record);
@@ -60,25 +59,21 @@ export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly
   if (problem) return { verdict: problem };
   const verdict = judge(signedState, check);
   const isChain = verdict.ok || verdict === check.suspicion();
-  return { verdict, ...(isChain && { span: { start: signedState.start, end: check.last() } }) };
+  const span = isChain ? { start: signedState.start, end: check.last() } : undefined;
+  return { verdict, ...defined({ span }) };
 }
 
 function judge({ start, signed, key }: SignedState, check: ChainCheck): LedgerVerdict {
   const end = check.last();
-  let covered = start.seq;
-  for (const seq of signed.keys()) covered = Math.max(covered, seq);
+  const covered = signed.keys().reduce((most, seq) => Math.max(most, seq), start.seq);
   if (covered > end.seq) {
     const problem = `records are missing: ${covered} was signed, and the ledger ends at ${end.seq}`;
     return { ok: false, seq: end.seq + 1, problem };
   }
   const suspicion = check.suspicion();
   if (suspicion) return suspicion;
-  return {
-    ok: true,
-    records: end.seq - start.seq,
-    ...(start.seq > 0 && { first: start.seq + 1 }),
-    ...(key !== undefined && { signed: covered, key }),
-  };
+  const first = start.seq > 0 ? start.seq + 1 : undefined;
+  return { ok: true, records: end.seq - start.seq, ...defined({ first, signed: key && covered, key }) };
 }
 
 /**
@@ -105,9 +100,9 @@ async function findStray(
 
 async function walkToCut(
   store: Pick<Store, "ledger">,
-  { from, to }: Readonly<Record<"from" | "to", SignedState["start"]>>,
+  { from, to }: Readonly<Record<"from" | "to", LedgerHead>>,
 ): Promise<string | undefined> {
-  const check = createChainCheck(from, { signed: new Map([[to.seq, to.digest]]) });
+  const check = createChainCheck(from, new Map([[to.seq, to.digest]]));
   for await (const page of readPages(store, from.seq + 1)) {
     for (const record of page) {
       if (check.last().seq >= to.seq) return undefined;

@@ -6,13 +6,14 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 
 import { digestOf } from "../text/index.ts";
+import { canonicalJson } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
 import { openLedger } from "./open-ledger.ts";
-import { parseLedgerLine, toJsonRecord, toLedgerLine } from "./record.ts";
-import { verifyLedger } from "./verify-ledger.ts";
+import { parseLedgerLine, toJsonRecord } from "./record.ts";
+import { verifyLedger } from "./fixtures/verify-ledger.ts";
 
 const COUNT = 8;
 const chain = await makeChain();
@@ -38,7 +39,7 @@ function reseal(record: JsonObject): JsonObject {
 describe("verifyLedger", () => {
   test("accepts an untouched chain from an array, a stream and lines, and an empty one", async () => {
     assert.deepEqual(await verifyLedger(chain), good);
-    assert.deepEqual(await verifyLedger(chain.map(toLedgerLine).map(parseLedgerLine)), good);
+    assert.deepEqual(await verifyLedger(chain.map(canonicalJson).map(parseLedgerLine)), good);
     assert.deepEqual(await verifyLedger([]), { ok: true, records: 0 });
   });
 
@@ -118,7 +119,7 @@ describe("verifyLedger", () => {
   });
 
   test("detects every random change of one character in an export", async () => {
-    const lines = chain.map(toLedgerLine);
+    const lines = chain.map(canonicalJson);
     const change = fc.tuple(
       fc.nat(COUNT - 1),
       fc.nat(1_000),
