@@ -4,17 +4,13 @@
  */
 
 import { createSecretKey, hkdfSync } from "node:crypto";
-import type { KeyObject } from "node:crypto";
 
 import { GloveboxError, parseSecretName } from "../domain/index.ts";
 import type { Seal, SecretName } from "../domain/index.ts";
-import type { SecretRow } from "../store/index.ts";
 
 import { KEY_BYTES, decryptWithNonce, encryptWithNonce } from "./cipher.ts";
-import type { Keyring } from "./keys/keyring.ts";
-import type { KeyOptions } from "./keys/load-key.ts";
-import { seal, unseal } from "./seal.ts";
-import type { MasterKey } from "./seal.ts";
+import type { KeyOptions, Keyring } from "./keys/load-key.ts";
+import { seal, tryUnseal } from "./seal.ts";
 import { Secret } from "./secret.ts";
 
 const BINDING = { name: nameKey(), version: 1 } as const;
@@ -25,7 +21,13 @@ export async function openSeal(options: KeyOptions, keyring: Keyring): Promise<S
   const key = createSecretKey(await findDataKey(options, keyring));
   return {
     close: (plain, context) => encryptWithNonce(Buffer.from(plain, "utf8"), { key, data: bind(context), random }),
-    open: (sealed, context) => openSealed(sealed, { key, data: bind(context) }),
+    open: (sealed, context) => {
+      try {
+        return decryptWithNonce(sealed, { key, data: bind(context) }).toString("utf8");
+      } catch {
+        throw damaged("A sealed record cannot be opened: it was changed or moved");
+      }
+    },
     derive: (purpose) => new Uint8Array(hkdfSync("sha256", key, "", `glovebox records ${purpose} 1`, KEY_BYTES)),
   };
 }
@@ -36,7 +38,7 @@ async function findDataKey({ store, random, now }: KeyOptions, keyring: Keyring)
     const value = new Secret(Buffer.from(random(KEY_BYTES)).toString("hex"));
     const made = { ...BINDING, createdAt: now(), ...seal(value, BINDING, { key, random }) };
     const row = await store.secrets.claim(made, key.check);
-    const opened = row && tryOpen(row, key);
+    const opened = row && tryUnseal(row, key);
     if (opened) return Buffer.from(opened.reveal(), "hex");
     // A row that does not open may have been wrapped with another key since this one was loaded.
     if (row && (await store.secrets.keyCheck()) === key.check) throw damaged("The key of the records cannot be opened");
@@ -47,22 +49,6 @@ function nameKey(): SecretName {
   const name = parseSecretName("glovebox_records");
   if (!name) throw new TypeError("The key of the records has an invalid name");
   return name;
-}
-
-function tryOpen(row: SecretRow, key: MasterKey): Secret | undefined {
-  try {
-    return unseal(row, row, key);
-  } catch {
-    return undefined;
-  }
-}
-
-function openSealed(sealed: Uint8Array, parameters: { readonly key: KeyObject; readonly data: Buffer }): string {
-  try {
-    return decryptWithNonce(sealed, parameters).toString("utf8");
-  } catch {
-    throw damaged("A sealed record cannot be opened: it was changed or moved");
-  }
 }
 
 function bind(context: string): Buffer {

@@ -2,20 +2,19 @@
 
 import type { Ledger } from "../ledger/index.ts";
 import { GloveboxError } from "../domain/index.ts";
-import type { SecretName } from "../domain/index.ts";
+import type { JsonObject, SecretName, SecretTemplate } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";
+import { pollEvery } from "../timing/index.ts";
 
-import { createKeyring } from "./keys/keyring.ts";
-import type { Keyring } from "./keys/keyring.ts";
-import type { KeyOptions } from "./keys/load-key.ts";
+import { createKeyring } from "./keys/load-key.ts";
+import type { KeyOptions, Keyring } from "./keys/load-key.ts";
 import type { Mask } from "./mask.ts";
 import { withdrawKey } from "./keys/hand-over.ts";
 import { openSeal } from "./open-seal.ts";
 import { finishRotation, rotateKey } from "./keys/rotate-key.ts";
-import type { Borrower, SecretSummary, Vault } from "./vault.ts";
-import { isReservedName, seal, unseal } from "./seal.ts";
-import type { MasterKey } from "./seal.ts";
-import type { Secret } from "./secret.ts";
+import { isReservedName, seal, tryUnseal } from "./seal.ts";
+import { Secret } from "./secret.ts";
+import type { Borrower, Vault } from "./vault.ts";
 
 /** Enough for a private key or a service account file. */
 const VALUE_BYTES = 64 * 1024;
@@ -31,38 +30,42 @@ export interface VaultOptions extends KeyOptions {
 /** Lazy: the key is not loaded, created or checked before `ready` or the first `set` or `lend`. */
 export function openVault(options: VaultOptions): Vault {
   const keyring = createKeyring(options);
-  const { secrets, meta } = options.store;
+  const { store, ledger, environmentKey, nextEnvironmentKey } = options;
   const addToMask = (secret: Secret): Secret => {
     options.mask?.add(secret.reveal());
     return secret;
   };
-  for (const key of [options.environmentKey, options.nextEnvironmentKey]) if (key !== undefined) options.mask?.add(key);
+  for (const key of [environmentKey, nextEnvironmentKey]) if (key !== undefined) options.mask?.add(key);
   const close = async (): Promise<void> => keyring.forget();
   const refresh = async (): Promise<void> => {
     await keyring.key();
-    await withdrawKey(meta, options.now());
+    await withdrawKey(store.meta, options.now());
   };
+  /** Without the vault's own secrets. */
+  const listOwn = async (): Promise<readonly SecretRow[]> =>
+    (await store.secrets.list()).filter(({ name }) => !isReservedName(name));
   return {
-    set: (name, value, actor) => {
-      addToMask(value);
-      return setSecret(options, keyring, { name, value, actor });
-    },
+    set: createSet(options, keyring, addToMask),
     lend: async (name, purpose, borrower = { actor: GATEWAY, detail: {} }) =>
       addToMask(await lendSecret(options, keyring, { name, purpose, borrower })),
-    known: async (isMeant = () => true) => (await openAll(options, keyring, isMeant)).map(addToMask),
-    list: async () => (await listOwn(options)).map(toSummary),
+    known: async (isMeant = () => true) => {
+      const rows = (await listOwn()).filter(({ name }) => isMeant(name));
+      const key = rows.length === 0 ? undefined : await keyring.key().catch(() => undefined);
+      return key === undefined ? [] : rows.flatMap((row) => tryUnseal(row, key) ?? []).map(addToMask);
+    },
+    list: async () => (await listOwn()).map(({ name, version, createdAt }) => ({ name, version, setAt: createdAt })),
     remove: async (name, actor) => {
       refuseReserved(name);
-      await options.ledger.write({ actor, action: "secret.removed", subject: name, detail: {} });
-      return secrets.remove(name);
+      await ledger.write({ actor, action: "secret.removed", subject: name, detail: {} });
+      return store.secrets.remove(name);
     },
     ready: async () => {
       await refresh();
       await finishRotation(options, keyring, GATEWAY);
     },
     refresh,
-    isKeyOfEnvironment: options.environmentKey !== undefined,
-    needsNewKey: options.environmentKey !== undefined && options.nextEnvironmentKey === undefined,
+    isKeyOfEnvironment: environmentKey !== undefined,
+    needsNewKey: environmentKey !== undefined && nextEnvironmentKey === undefined,
     openSeal: () => openSeal(options, keyring),
     rotate: (request) => rotateKey(options, keyring, request),
     close,
@@ -70,26 +73,25 @@ export function openVault(options: VaultOptions): Vault {
   };
 }
 
-interface NewValue {
-  readonly name: SecretName;
-  readonly value: Secret;
-  readonly actor: string;
-}
-
-async function setSecret(options: VaultOptions, keyring: Keyring, setting: NewValue): Promise<void> {
-  const { store, ledger, random } = options;
-  const { name, value, actor } = setting;
-  checkValue(value);
-  refuseReserved(name);
-  await keyring.key();
-  const version = ((await store.secrets.find(name))?.version ?? 0) + 1;
-  const { at } = await ledger.write({ actor, action: "secret.set", subject: name, detail: { version } });
-  for (;;) {
-    const key = await keyring.key();
-    const row = { name, version, createdAt: at, ...seal(value, { name, version }, { key, random }) };
-    // Refused after a rotation in between: sealed with the former key, it could never be opened.
-    if (await store.secrets.put(row, key.check)) return;
-  }
+function createSet(
+  { store, ledger, random }: VaultOptions,
+  keyring: Keyring,
+  addToMask: (secret: Secret) => void,
+): Vault["set"] {
+  return async (name, value, actor) => {
+    addToMask(value);
+    checkValue(value);
+    refuseReserved(name);
+    await keyring.key();
+    const version = ((await store.secrets.find(name))?.version ?? 0) + 1;
+    const { at } = await ledger.write({ actor, action: "secret.set", subject: name, detail: { version } });
+    for (;;) {
+      const key = await keyring.key();
+      const row = { name, version, createdAt: at, ...seal(value, { name, version }, { key, random }) };
+      // Refused after a rotation in between: sealed with the former key, it could never be opened.
+      if (await store.secrets.put(row, key.check)) return;
+    }
+  };
 }
 
 interface Loan {
@@ -99,84 +101,42 @@ interface Loan {
 }
 
 /** Returns the value only after the loan is recorded. */
-async function lendSecret(options: VaultOptions, keyring: Keyring, loan: Loan): Promise<Secret> {
-  const found = isReservedName(loan.name) ? undefined : await findValue(options, keyring, loan.name);
-  if (!found) throw await refuse(options, loan, "is not set");
-  if (!found.value) throw await refuse(options, loan, "cannot be opened: its record was changed or moved");
-  const { actor, detail: borrowed } = loan.borrower;
-  const detail = { purpose: loan.purpose, ...borrowed, version: found.row.version };
-  await options.ledger.write({ actor, action: "secret.lent", subject: loan.name, detail });
-  return found.value;
+async function lendSecret({ store, ledger }: VaultOptions, keyring: Keyring, loan: Loan): Promise<Secret> {
+  const { name, purpose, borrower } = loan;
+  const record = async (action: string, detail: JsonObject): Promise<void> =>
+    void (await ledger.write({ actor: borrower.actor, action, subject: name, detail }));
+  const found = isReservedName(name) ? undefined : await findValue(store, keyring, name);
+  if (found?.value) {
+    await record("secret.lent", { purpose, ...borrower.detail, version: found.row.version });
+    return found.value;
+  }
+  const reason = found ? "cannot be opened: its record was changed or moved" : "is not set";
+  await record("secret.refused", { purpose, ...borrower.detail, reason });
+  throw new GloveboxError("VAULT_SECRET_MISSING", `The secret ${name} ${reason}`, {
+    hint: `Set it with \`glovebox secrets set ${name}\``,
+  });
 }
 
-interface FoundSecret {
-  readonly row: SecretRow;
-  /** `undefined` when it does not open. */
-  readonly value: Secret | undefined;
-}
-
-async function findValue(
-  { store }: VaultOptions,
-  keyring: Keyring,
-  name: SecretName,
-): Promise<FoundSecret | undefined> {
-  const { secrets } = store;
+/** The value is `undefined` when it does not open. */
+async function findValue({ secrets }: VaultOptions["store"], keyring: Keyring, name: SecretName) {
   // A secret that is not set needs no key.
   if (!(await secrets.find(name))) return undefined;
   for (;;) {
     const key = await keyring.key();
     const row = await secrets.find(name);
     if (!row) return undefined;
-    const value = open(row, key);
+    const value = tryUnseal(row, key);
     // A row that does not open may have been wrapped with another key since this one was loaded.
     if (value || (await secrets.keyCheck()) === key.check) return { row, value };
   }
-}
-
-/** Without the vault's own secrets. */
-async function listOwn({ store }: VaultOptions): Promise<readonly SecretRow[]> {
-  return (await store.secrets.list()).filter(({ name }) => !isReservedName(name));
-}
-
-async function openAll(
-  options: VaultOptions,
-  keyring: Keyring,
-  isMeant: (name: SecretName) => boolean,
-): Promise<readonly Secret[]> {
-  const rows = (await listOwn(options)).filter(({ name }) => isMeant(name));
-  const key = rows.length === 0 ? undefined : await keyring.key().catch(() => undefined);
-  return key === undefined ? [] : rows.flatMap((row) => open(row, key) ?? []);
-}
-
-/** Hides why it failed: only a forger could use that. */
-function open(row: SecretRow, key: MasterKey): Secret | undefined {
-  try {
-    return unseal(row, row, key);
-  } catch {
-    return undefined;
-  }
-}
-
-async function refuse({ ledger }: VaultOptions, loan: Loan, reason: string): Promise<GloveboxError> {
-  const { name, purpose, borrower } = loan;
-  const detail = { purpose, ...borrower.detail, reason };
-  await ledger.write({ actor: borrower.actor, action: "secret.refused", subject: name, detail });
-  return new GloveboxError("VAULT_SECRET_MISSING", `The secret ${name} ${reason}`, {
-    hint: `Set it with \`glovebox secrets set ${name}\``,
-  });
 }
 
 function checkValue(value: Secret): void {
   const plain = value.reveal();
   const bytes = Buffer.byteLength(plain);
   if (bytes > 0 && bytes <= VALUE_BYTES && plain.isWellFormed()) return;
-  throw new GloveboxError(
-    "REQUEST_INVALID",
-    `A secret has 1 to ${VALUE_BYTES} bytes of valid UTF-8, this one has ${bytes}`,
-    {
-      hint: "Store longer values and binary data in a file",
-    },
-  );
+  const message = `A secret has 1 to ${VALUE_BYTES} bytes of valid UTF-8, this one has ${bytes}`;
+  throw new GloveboxError("REQUEST_INVALID", message, { hint: "Store longer values and binary data in a file" });
 }
 
 function refuseReserved(name: SecretName): void {
@@ -186,6 +146,43 @@ function refuseReserved(name: SecretName): void {
   });
 }
 
-function toSummary({ name, version, createdAt }: SecretRow): SecretSummary {
-  return { name, version, setAt: createdAt };
+export interface KeyWatchOptions {
+  readonly vault: Pick<Vault, "refresh">;
+  readonly everyMs: number;
+  /** Called once when the key becomes unavailable, and again only after it was available in between. */
+  readonly warn: (thrown: unknown) => void;
+}
+
+/**
+ * Refreshes the key until disposed: a running gateway takes over the next key during a rotation, even when it lends
+ * nothing at that time.
+ */
+export function watchKey({ vault, everyMs, warn }: KeyWatchOptions): AsyncDisposable {
+  let hasWarned = false;
+  return pollEvery(everyMs, async () => {
+    try {
+      await vault.refresh();
+      hasWarned = false;
+    } catch (thrown) {
+      // A busy store is polled again; a caller that needs the key now gets the error itself.
+      if (!(thrown instanceof GloveboxError) || thrown.code !== "CONFIG_INVALID" || hasWarned) return;
+      hasWarned = true;
+      warn(thrown);
+    }
+  });
+}
+
+/** Replaces secret references by their values. Returns each string as one secret. Rejects when a secret is missing. */
+export async function fillTemplates(
+  templates: Readonly<Record<string, SecretTemplate>>,
+  vault: Pick<Vault, "lend">,
+  purpose: string,
+): Promise<Readonly<Record<string, Secret>>> {
+  const entries = Object.entries(templates).map(async ([key, parts]): Promise<[string, Secret]> => {
+    const texts = parts.map(async (part) =>
+      typeof part === "string" ? part : (await vault.lend(part.secret, purpose)).reveal(),
+    );
+    return [key, new Secret((await Promise.all(texts)).join(""))];
+  });
+  return Object.fromEntries(await Promise.all(entries));
 }

@@ -122,7 +122,6 @@ test("a secret becomes plain text in these files only, and the vault's index exp
     "connectors/login/token-source.ts",
     "connectors/mcp/transport/authorize-fetch.ts",
     "connectors/resolve-templates.ts",
-    "vault/fill-templates.ts",
     "vault/keys/rotate-key.ts",
     "vault/lending/fill-request.ts",
     "vault/lending/open-lending.ts",

@@ -3,7 +3,9 @@
  * with the former. Only a holder of the former key can open or create it.
  */
 
-import { isJsonObject } from "../../domain/index.ts";
+import { z } from "zod";
+
+import { parseJson } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
@@ -16,11 +18,7 @@ const HAND_OVER = "vault.handover";
 
 type Meta = Pick<Store["meta"], "get" | "set" | "erase">;
 
-interface HandOver {
-  readonly to: string;
-  readonly until: Instant;
-  readonly sealed: string;
-}
+const OFFER = z.object({ to: z.string(), until: z.number(), sealed: z.string() });
 
 /** Offers the key `to` to processes that have `from`. */
 export async function offerKey(
@@ -31,25 +29,24 @@ export async function offerKey(
   const { from, to } = keys;
   const data = bind(from.check, to.check);
   const sealed = Buffer.from(encryptWithNonce(to.wrapping, { key: from.wrapping, data, random })).toString("base64");
-  const offer: HandOver = { to: to.check, until, sealed };
-  await meta.set(HAND_OVER, JSON.stringify(offer));
+  await meta.set(HAND_OVER, JSON.stringify({ to: to.check, until, sealed }));
 }
 
 /** Returns the key with this check value if one of `held` opens the offer. */
 export async function takeKey(meta: Meta, check: string, held: readonly MasterKey[]): Promise<MasterKey | undefined> {
-  const offer = parseHandOver(await meta.get(HAND_OVER));
+  const offer = await findOffer(meta);
   if (offer?.to !== check) return undefined;
   return held.map((key) => open(offer, key)).find((key) => key !== undefined);
 }
 
 /** Erases the offer: unconditionally, or with `now` only an expired one. */
 export async function withdrawKey(meta: Meta, now?: Instant): Promise<void> {
-  const offer = parseHandOver(await meta.get(HAND_OVER));
+  const offer = await findOffer(meta);
   if (!offer || (now !== undefined && now <= offer.until)) return;
   await meta.erase(HAND_OVER);
 }
 
-function open({ to, sealed }: HandOver, key: MasterKey): MasterKey | undefined {
+function open({ to, sealed }: z.infer<typeof OFFER>, key: MasterKey): MasterKey | undefined {
   try {
     const data = bind(key.check, to);
     const wrapping = decryptWithNonce(Buffer.from(sealed, "base64"), { key: key.wrapping, data });
@@ -63,18 +60,6 @@ function bind(from: string, to: string): Buffer {
   return Buffer.from(`glovebox:1:handover:${from}:${to}`);
 }
 
-function parseHandOver(text: string | undefined): HandOver | undefined {
-  const raw = text === undefined ? undefined : parseJson(text);
-  if (!isJsonObject(raw)) return undefined;
-  const { to, until, sealed } = raw;
-  if (typeof to !== "string" || typeof until !== "number" || typeof sealed !== "string") return undefined;
-  return { to, until, sealed };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+async function findOffer(meta: Meta): Promise<z.infer<typeof OFFER> | undefined> {
+  return OFFER.safeParse(parseJson((await meta.get(HAND_OVER)) ?? "")).data;
 }

@@ -21,8 +21,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 
-import { createKeyFile, readKeyFile, unusable } from "./key-file.ts";
-import { parseKey } from "./parse-key.ts";
+import { createKeyFile, parseKey, readKeyFile, unusable } from "./key-file.ts";
 
 const KEY = "8f1d3a5c7e90b2d4f6081a3c5e7092b4d6f80a1c3e507294b6d8fa1c3e5f7091";
 const BYTES = Uint8Array.from(Buffer.from(KEY, "hex"));

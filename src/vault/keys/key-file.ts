@@ -1,4 +1,4 @@
-/** The file with the master key: created once and atomically, and readable by its owner only. */
+/** Files with keys: created once and atomically, and readable by their owner only. */
 
 import {
   closeSync,
@@ -9,25 +9,28 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  readdirSync,
+  renameSync,
   rmSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { GloveboxError } from "../../domain/index.ts";
 
 import { KEY_BYTES } from "../cipher.ts";
 import type { Random } from "../cipher.ts";
-import { parseKey } from "./parse-key.ts";
+import { deriveMasterKey } from "../seal.ts";
+import type { MasterKey } from "../seal.ts";
 
 /** 64 hex digits and a line break. */
 const FILE_BYTES = 65;
 const OTHERS = 0o077;
 /** Suffix of unfinished files. */
-export const DRAFT = ".new";
+const DRAFT = ".new";
 
 /** What to do about a key file that cannot be used, or that others could read. */
-export interface KeyRemedies {
+interface KeyRemedies {
   readonly unusable: string;
   readonly shared: string;
 }
@@ -108,7 +111,7 @@ function notOwned(source: string, owner: number): GloveboxError {
 }
 
 /** Makes new and moved names in the folder of `path` survive a power cut. */
-export function syncFolder(path: string): void {
+function syncFolder(path: string): void {
   // Windows cannot open folders, and persists names by itself.
   if (process.platform === "win32") return;
   const folder = openSync(dirname(path), constants.O_RDONLY);
@@ -155,4 +158,87 @@ export function unusable(source: string, thrown: unknown, remedies: KeyRemedies 
 
 function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
+}
+
+/**
+ * The file with the target key of a rotation is beside that of the key in use. It changes only under the write lock of the
+ * store, so there is one next key at a time, and it replaces the former only once the store is sealed with it. Returns
+ * `undefined` when no rotation is in progress.
+ */
+export function findNextKey(keyFile: string): MasterKey | undefined {
+  const bytes = readKeyFile(toNextFile(keyFile));
+  return bytes && deriveMasterKey(bytes);
+}
+
+/** Returns the key of an interrupted rotation, or a new one. Needs the write lock. */
+export function prepareNextKey(keyFile: string, random: Random): MasterKey {
+  removeDrafts(keyFile);
+  return deriveMasterKey(createKeyFile(toNextFile(keyFile), random));
+}
+
+/** Replaces the key file by the next one if that has this check value. Needs the write lock. */
+export function promoteNextKey(keyFile: string, check: string): void {
+  if (findNextKey(keyFile)?.check !== check) return;
+  try {
+    renameSync(toNextFile(keyFile), keyFile);
+    syncFolder(keyFile);
+  } catch (thrown) {
+    throw unusable(`The key file ${basename(keyFile)}`, thrown);
+  }
+}
+
+function toNextFile(keyFile: string): string {
+  return `${keyFile}.next`;
+}
+
+/** Removes what a process left that was killed while it created a key. */
+function removeDrafts(keyFile: string): void {
+  const folder = dirname(keyFile);
+  const isDraft = (name: string): boolean => name.startsWith(`${basename(keyFile)}.`) && name.endsWith(DRAFT);
+  for (const name of readdirSync(folder).filter(isDraft)) rmSync(join(folder, name), { force: true });
+}
+
+/** For the private key that signs the ledger: 32 random bytes in a separate file. */
+const SIGNING_KEY: KeyRemedies = {
+  unusable: "Make its folder writable for this user",
+  shared: "Run `chmod 600` on it; if others could have read it, records signed with it prove nothing against them",
+};
+
+/** Creates the seed of the key on first start. Throws CONFIG_INVALID when the file cannot be used. Never overwrites a file. */
+export function loadSigningKey(path: string, random: Random): { readonly seed: Uint8Array; readonly isNew: boolean } {
+  const found = readKeyFile(path, SIGNING_KEY);
+  if (found) return { seed: found, isNew: false };
+  return { seed: createKeyFile(path, random, SIGNING_KEY), isNew: true };
+}
+
+/** As `loadSigningKey`, but creates nothing: returns `undefined` if the file does not exist. */
+export function findSigningKey(path: string): Uint8Array | undefined {
+  return readKeyFile(path, SIGNING_KEY);
+}
+
+const HEX = /^[0-9a-fA-F]{64}$/;
+/** Random keys have about 30 different bytes; fewer than this occur less than once in 10¹⁰ keys. */
+const DIFFERENT_BYTES = 16;
+
+const REMEDY = "Use 64 random hex digits, for example from `openssl rand -hex 32`";
+
+/** Parses 64 hex digits as a key and refuses weak ones. Messages name its `source` and never contain the key. */
+export function parseKey(text: string, source: string): Uint8Array {
+  if (!HEX.test(text)) {
+    const what =
+      text.length === 64 ? "has characters that are not hex digits" : `has ${text.length} characters, not 64`;
+    throw new GloveboxError("CONFIG_INVALID", `${source} is not a key: it ${what}`, { hint: REMEDY });
+  }
+  const bytes = Uint8Array.from(Buffer.from(text, "hex"));
+  if (isWeak(bytes)) {
+    throw new GloveboxError("CONFIG_INVALID", `${source} is too weak: its bytes follow a pattern`, { hint: REMEDY });
+  }
+  return bytes;
+}
+
+/** True for repetitions such as `00…` or `0123…0123…` and for even steps such as `000102…`. */
+function isWeak(bytes: Uint8Array): boolean {
+  if (new Set(bytes).size < DIFFERENT_BYTES) return true;
+  const steps = bytes.slice(1).map((byte, index) => byte - (bytes[index] ?? 0));
+  return new Set(steps).size === 1;
 }

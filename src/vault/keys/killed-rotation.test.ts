@@ -11,9 +11,8 @@ import { fileURLToPath } from "node:url";
 import type { SecretRow, Store } from "../../store/index.ts";
 
 import { KEY, OTHER_KEY, name, newPath, setUp } from "../fixtures/set-up.ts";
-import { readKeyFile } from "./key-file.ts";
 import type { Vault } from "../vault.ts";
-import { parseKey } from "./parse-key.ts";
+import { parseKey, readKeyFile } from "./key-file.ts";
 import { deriveMasterKey, unseal } from "../seal.ts";
 import type { MasterKey } from "../seal.ts";
 import { Secret } from "../secret.ts";

@@ -6,9 +6,7 @@ import type { Store } from "../../store/index.ts";
 
 import type { Random } from "../cipher.ts";
 import { takeKey } from "./hand-over.ts";
-import { createKeyFile, readKeyFile } from "./key-file.ts";
-import { findNextKey, promoteNextKey } from "./next-key-file.ts";
-import { parseKey } from "./parse-key.ts";
+import { createKeyFile, findNextKey, parseKey, promoteNextKey, readKeyFile } from "./key-file.ts";
 import { deriveMasterKey } from "../seal.ts";
 import type { MasterKey } from "../seal.ts";
 
@@ -45,7 +43,10 @@ export async function loadKey(options: KeyOptions, former?: MasterKey): Promise<
     if ((await secrets.list()).length > 0) throw explainMismatch(options);
     const key = findFirst(options);
     // Nothing is sealed, so nothing is lost. Fails if a secret was set meanwhile.
-    if (await secrets.rewrap({ from: check, to: key.check }, refuseRow(options))) return key;
+    const refuseRow = (): never => {
+      throw explainMismatch(options);
+    };
+    if (await secrets.rewrap({ from: check, to: key.check }, refuseRow)) return key;
   }
 }
 
@@ -92,12 +93,6 @@ function findFirst(options: KeyOptions): MasterKey {
   return deriveMasterKey(readKeyFile(options.keyFile) ?? createKeyFile(options.keyFile, options.random));
 }
 
-function refuseRow(options: KeyOptions): () => never {
-  return () => {
-    throw explainMismatch(options);
-  };
-}
-
 /** Creating a new key instead would make a lost key look like an empty vault. */
 function explainMismatch({ environmentKey, keyFile }: KeyOptions): GloveboxError {
   if (environmentKey === undefined && readKeyFile(keyFile) === undefined) {
@@ -108,4 +103,39 @@ function explainMismatch({ environmentKey, keyFile }: KeyOptions): GloveboxError
   return new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed with another key", {
     hint: `Nothing was changed. Provide the right key (after a rotation the new one) in ${VARIABLE} or in the key file, or use another store`,
   });
+}
+
+/** Holds the master key of one process and reloads it when the store is sealed with another one. */
+export interface Keyring {
+  /** Returns the key that the store is sealed with. After a failure the next call tries again. */
+  key(): Promise<MasterKey>;
+  /** Sets the key after a rotation by this process. */
+  adopt(key: MasterKey): void;
+  forget(): void;
+}
+
+/** Loads the key once per rotation, however many callers ask at the same time. */
+export function createKeyring(options: KeyOptions): Keyring {
+  let known: MasterKey | undefined;
+  let loading: Promise<MasterKey> | undefined;
+  const load = async (): Promise<MasterKey> => {
+    try {
+      return await loadKey(options, known);
+    } finally {
+      loading = undefined;
+    }
+  };
+  return {
+    async key() {
+      if (known && (await options.store.secrets.keyCheck()) === known.check) return known;
+      loading ??= load();
+      return (known = await loading);
+    },
+    adopt(key) {
+      known = key;
+    },
+    forget() {
+      known = undefined;
+    },
+  };
 }

@@ -11,11 +11,9 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { SecretName } from "../../domain/index.ts";
 
 import { offerKey, withdrawKey } from "./hand-over.ts";
-import type { Keyring } from "./keyring.ts";
+import { findNextKey, parseKey, prepareNextKey } from "./key-file.ts";
 import { NEXT_VARIABLE, VARIABLE, loadKey, promoteKey } from "./load-key.ts";
-import type { KeyOptions } from "./load-key.ts";
-import { findNextKey, prepareNextKey } from "./next-key-file.ts";
-import { parseKey } from "./parse-key.ts";
+import type { KeyOptions, Keyring } from "./load-key.ts";
 import { deriveMasterKey, isReservedName, rewrapKey } from "../seal.ts";
 import type { MasterKey } from "../seal.ts";
 import type { Rotation, RotationRequest } from "../vault.ts";
@@ -51,20 +49,18 @@ async function rotateFile(options: RotationOptions, keyring: Keyring, actor: str
   }
 }
 
-interface EnvironmentRotation {
-  readonly keyring: Keyring;
-  readonly request: RotationRequest;
-}
-
 async function rotateEnvironment(
   options: RotationOptions,
   environmentKey: string,
-  { keyring, request }: EnvironmentRotation,
+  { keyring, request }: { readonly keyring: Keyring; readonly request: RotationRequest },
 ): Promise<Rotation> {
   const { meta } = options.store;
   const nextEnvironmentKey = request.key?.reveal() ?? options.nextEnvironmentKey ?? "";
   const to = deriveMasterKey(parseKey(nextEnvironmentKey, request.key ? "The new key" : NEXT_VARIABLE));
-  if (to.check === deriveMasterKey(parseKey(environmentKey, VARIABLE)).check) throw sameKey();
+  if (to.check === deriveMasterKey(parseKey(environmentKey, VARIABLE)).check)
+    throw new GloveboxError("REQUEST_INVALID", "The new key is the one in use", {
+      hint: "Create another one, for example with `openssl rand -hex 32`",
+    });
   for (;;) {
     const from = await loadKey({ ...options, nextEnvironmentKey });
     // The rotation was interrupted after the store had changed.
@@ -106,10 +102,4 @@ async function switchKey(
 /** Without the vault's own secrets. */
 async function countSecrets({ secrets }: KeyOptions["store"]): Promise<number> {
   return (await secrets.list()).filter(({ name }) => !isReservedName(name)).length;
-}
-
-function sameKey(): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", "The new key is the one in use", {
-    hint: "Create another one, for example with `openssl rand -hex 32`",
-  });
 }
