@@ -8,8 +8,12 @@ const BITS = { byte: 8, digit: 6 } as const;
 
 /** Returns every form once. Reversed, split and encrypted secrets are out of scope. */
 export function formsOf(secret: string): readonly string[] {
-  const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE);
-  return [...new Set([secret, ...lines].flatMap(formsOfOne))];
+  return [...new Set(withLines(secret).flatMap(formsOfOne))];
+}
+
+/** Returns the secret and its long lines. */
+export function withLines(secret: string): readonly string[] {
+  return [secret, ...secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE)];
 }
 
 function formsOfOne(secret: string): readonly string[] {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId } from "../../domain/index.ts";
 import { name } from "../fixtures/set-up.ts";
-import { createTokens } from "./create-tokens.ts";
+import { createTokens } from "./open-lending.ts";
 
 const execution = (digit: string): ExecutionId => {
   const id = parseExecutionId(`ex_${digit.repeat(24)}`);

@@ -1,6 +1,6 @@
 /** Replaces tokens by values, escaped for the part of the request that they are in. Pure. */
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, parseJson } from "../../domain/index.ts";
 
 import type { Secret } from "../secret.ts";
 
@@ -35,7 +35,10 @@ export function fillHeaders(headers: Headers, fillings: readonly Filling[]): Hea
   const unfit = fillings.filter(({ token }) => !FITS_HEADER.test(values.get(token) ?? ""));
   const filled = new Headers();
   for (const [name, text] of headers) {
-    if (unfit.some(({ token }) => text.includes(token))) throw explainUnfit(name);
+    if (unfit.some(({ token }) => text.includes(token)))
+      throw new GloveboxError("EGRESS_DENIED", `The header ${name} cannot hold this secret`, {
+        hint: "Its value contains a line break or a non-ASCII character. Send it in the body, if that is granted",
+      });
     filled.append(name, fillHeader(text, values));
   }
   return filled;
@@ -48,12 +51,6 @@ function fillHeader(text: string, values: Values): string {
   const pair = replaceTokens(basic.pair, values);
   // Without a token, the header stays byte for byte the same.
   return pair === basic.pair ? bare : basic.scheme + Buffer.from(pair).toString("base64");
-}
-
-function explainUnfit(header: string): GloveboxError {
-  return new GloveboxError("EGRESS_DENIED", `The header ${header} cannot hold this secret`, {
-    hint: "Its value contains a line break or a non-ASCII character. Send it in the body, if that is granted",
-  });
 }
 
 /**
@@ -70,7 +67,8 @@ function chooseEscape(type: string, body: Uint8Array): (value: string) => string
   if (FORM.test(type)) return escapeForm;
   if (JSON_TYPE.test(type)) return escapeJson;
   if (XML_TYPE.test(type)) return escapeXml;
-  return isJson(body) ? escapeJson : (value) => value;
+  const isJson = parseJson(Buffer.from(body).toString("utf8")) !== undefined;
+  return isJson ? escapeJson : (value) => value;
 }
 
 function escapeForm(value: string): string {
@@ -83,15 +81,6 @@ function escapeJson(value: string): string {
 
 function escapeXml(value: string): string {
   return value.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-}
-
-function isJson(body: Uint8Array): boolean {
-  try {
-    JSON.parse(Buffer.from(body).toString("utf8"));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function readBasic(text: string): { readonly scheme: string; readonly pair: string } | undefined {

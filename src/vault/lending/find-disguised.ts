@@ -1,6 +1,6 @@
 /** Finds secrets in bytes in many encodings, and returns where they are in the original. */
 
-import { toBase64Cores } from "../secret-forms.ts";
+import { toBase64Cores, withLines } from "../secret-forms.ts";
 import { createNeedleIndex } from "./needle-index.ts";
 import type { NeedleIndex } from "./needle-index.ts";
 import { fold, toBase64Text, toHexText, toListedBytes, toUnescaped, toVisible, viewOf } from "./views.ts";
@@ -25,8 +25,6 @@ export interface Needles {
 
 /** Shorter needles occur in unrelated data. */
 const SHORTEST = 8;
-/** A line of this length in a longer secret counts as a secret too. */
-const MIN_LINE = 16;
 
 /** Includes each secret and its long lines: as they are, reversed, and in one letter case. */
 export function toNeedles(secrets: Iterable<string>): Needles {
@@ -44,8 +42,7 @@ export function toNeedles(secrets: Iterable<string>): Needles {
 }
 
 function toDisguises(secret: string): readonly string[] {
-  const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE);
-  return [secret, ...lines].flatMap((text) => {
+  return withLines(secret).flatMap((text) => {
     const reversed = Array.from(text).toReversed().join("");
     return [text, reversed, text.toUpperCase(), text.toLowerCase()];
   });

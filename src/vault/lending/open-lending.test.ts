@@ -9,8 +9,7 @@ import { history, name, setUp } from "../fixtures/set-up.ts";
 import type { Fixture } from "../fixtures/set-up.ts";
 import { Secret } from "../secret.ts";
 import { createAnswerMask } from "./answer-mask.ts";
-import { createTokens } from "./create-tokens.ts";
-import { openLending } from "./open-lending.ts";
+import { createTokens, openLending } from "./open-lending.ts";
 import type { LendingStep } from "./open-lending.ts";
 import { readSecretHost } from "../../config/schema/values/host-pattern.ts";
 

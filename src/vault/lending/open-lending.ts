@@ -3,8 +3,10 @@
  * allows. Every use is recorded before the value leaves, and so is every other place where a token appears.
  */
 
+import { createHmac } from "node:crypto";
+
 import type { Ledger } from "../../ledger/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, matchesHost, toPlace } from "../../domain/index.ts";
 import type {
   ExecutionId,
   JsonObject,
@@ -16,10 +18,8 @@ import type {
 
 import type { Vault } from "../vault.ts";
 import type { AnswerMask } from "./answer-mask.ts";
-import type { TokenOf } from "./create-tokens.ts";
 import { countInBody, countInHeader, fillBody, fillHeaders } from "./fill-request.ts";
 import type { Filling } from "./fill-request.ts";
-import { bindsTo } from "./secret-grants.ts";
 
 type GrantedPlace = SecretGrant["places"][number];
 
@@ -30,6 +30,37 @@ const MOST_USES = 32;
 /** With these, a program could fetch an echoed value in pieces too short to be found. */
 const PARTIAL: readonly string[] = ["range", "if-range"];
 const PURPOSE = "program";
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
+const TOKEN_PREFIX = "glovebox-secret-";
+/** 128 bits in hex: unguessable. */
+const TOKEN_DIGITS = 32;
+
+/** Returns the token of a secret in an execution. It is always the same, so that a replay uses it again. */
+export type TokenOf = (execution: ExecutionId, name: SecretName) => string;
+
+/** `key` must be secret and must outlive the process. It reveals nothing about any secret. */
+export function createTokens(key: Uint8Array): TokenOf {
+  return (execution, name) => {
+    // Neither an id nor a name contains a colon, so different pairs give different input.
+    const mark = createHmac("sha256", key).update(`${execution}:${name}`).digest("hex");
+    return TOKEN_PREFIX + mark.slice(0, TOKEN_DIGITS);
+  };
+}
+
+/** Whether the secret may be sent to this URL: by https, on this machine, or as plain http if granted so. */
+export function bindsTo({ hosts }: Pick<SecretGrant, "hosts">, url: URL): boolean {
+  const place = toPlace(url);
+  const isSafe = url.protocol === "https:" || LOOPBACK.test(place.host);
+  return hosts.some(
+    ({ pattern, isPlain }) =>
+      matchesHost(pattern, place, url.protocol) && (isPlain ? url.protocol === "http:" : isSafe),
+  );
+}
+
+/** Returns the grants that apply to the programs of one principal. */
+export function grantsFor(grants: SecretGrants, principal: string): SecretGrants {
+  return new Map([...grants].filter(([, { principals }]) => principals.length === 0 || principals.includes(principal)));
+}
 
 export interface LendingOptions {
   readonly execution: ExecutionId;
@@ -87,15 +118,21 @@ export function openLending(options: LendingOptions): Lending {
     async fill(step) {
       const found = tokens.map((held) => findUses(held, step)).filter(({ places }) => places.length > 0);
       if (found.length === 0) return step;
-      if (PARTIAL.some((header) => step.headers.has(header))) throw partial();
-      if (found.reduce((sum, { uses }) => sum + uses, 0) > MOST_USES) throw tooManyUses();
+      if (PARTIAL.some((header) => step.headers.has(header)))
+        throw new GloveboxError("EGRESS_DENIED", "A request with a secret cannot request a part of the answer", {
+          hint: "Remove the headers range and if-range",
+        });
+      if (found.reduce((sum, { uses }) => sum + uses, 0) > MOST_USES)
+        throw new GloveboxError("LIMIT_SIZE", `A request holds more than ${MOST_USES} tokens of secrets`, {
+          hint: "Send fewer at a time",
+        });
       const lent = await lendAll(options, found, step.url.host);
       return fillStep(step, (place) => lent.filter(({ places }) => places.includes(place)));
     },
     async notice(text, place, detail = {}) {
       const reason = "a token is of use in a request only";
-      const seen = tokens.filter(({ token }) => text.includes(token));
-      for (const { name } of seen) await refuse({ name, place, reason }, detail);
+      const found = tokens.filter(({ token }) => text.includes(token));
+      for (const { name } of found) await refuse({ name, place, reason }, detail);
     },
   };
 }
@@ -159,7 +196,10 @@ async function lendAll(
   for (const { name, places, token } of wanted) {
     const detail = { execution, host, places: places.join(", ") };
     const secret = await vault.lend(name, PURPOSE, { actor: principal, detail });
-    if (secret.reveal().length < SHORTEST) throw tooShort(name);
+    if (secret.reveal().length < SHORTEST)
+      throw new GloveboxError("EGRESS_DENIED", `The secret ${name} is too short to be hidden in answers`, {
+        hint: `Set it to a value of ${SHORTEST} characters or more`,
+      });
     answers.add(secret.reveal());
     lent.push({ token, secret, places });
   }
@@ -187,22 +227,4 @@ function createRefuser({ ledger, principal, execution }: LendingOptions) {
     const full = { purpose: PURPOSE, execution, ...detail, place, reason };
     await ledger.write({ actor: principal, action: "secret.refused", subject: name, detail: full });
   };
-}
-
-function partial(): GloveboxError {
-  return new GloveboxError("EGRESS_DENIED", "A request with a secret cannot request a part of the answer", {
-    hint: "Remove the headers range and if-range",
-  });
-}
-
-function tooManyUses(): GloveboxError {
-  return new GloveboxError("LIMIT_SIZE", `A request holds more than ${MOST_USES} tokens of secrets`, {
-    hint: "Send fewer at a time",
-  });
-}
-
-function tooShort(name: SecretName): GloveboxError {
-  return new GloveboxError("EGRESS_DENIED", `The secret ${name} is too short to be hidden in answers`, {
-    hint: `Set it to a value of ${SHORTEST} characters or more`,
-  });
 }

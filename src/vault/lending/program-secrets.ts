@@ -7,10 +7,8 @@ import type { Execution, ExecutionResult, PrincipalId, SecretGrants } from "../.
 import type { Mask } from "../mask.ts";
 import type { Vault } from "../vault.ts";
 import { createAnswerMask } from "./answer-mask.ts";
-import { createTokens } from "./create-tokens.ts";
-import { openLending } from "./open-lending.ts";
+import { createTokens, grantsFor, openLending } from "./open-lending.ts";
 import type { Lending } from "./open-lending.ts";
-import { grantsFor } from "./secret-grants.ts";
 
 export interface ProgramSecrets {
   /** What the programs of one principal have as `secrets`. */
@@ -108,6 +106,6 @@ function hideInError(error: GloveboxError, hide: (text: string) => string): Glov
   const { hint, ...details } = error.details;
   return new GloveboxError(error.code, hide(error.message), {
     ...details,
-    ...defined({ hint: hint === undefined ? undefined : hide(hint) }),
+    ...defined({ hint: hint && hide(hint) }),
   });
 }

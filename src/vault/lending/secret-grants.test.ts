@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { readSecretHost } from "../../config/schema/values/host-pattern.ts";
 import { parseSecretName } from "../../domain/index.ts";
 import type { SecretGrant, SecretName } from "../../domain/index.ts";
-import { bindsTo, grantsFor } from "./secret-grants.ts";
+import { bindsTo, grantsFor } from "./open-lending.ts";
 
 const granted = (...hosts: string[]): Pick<SecretGrant, "hosts"> => ({
   hosts: hosts.map((text) => {

@@ -3,9 +3,6 @@
  * text. Each byte of a view maps to a range of the original. Pure.
  */
 
-import { ESCAPE_STARTS, HIDDEN_STARTS, readEscape, readHidden } from "./read-units.ts";
-import type { ReadUnit, Unit } from "./read-units.ts";
-
 /** Byte `i` represents the original from `starts[i]` to before `ends[i]`. */
 export interface View {
   readonly bytes: Buffer;
@@ -15,6 +12,35 @@ export interface View {
 
 /** The deepest nesting of escapes that is decoded. */
 const MOST_PASSES = 4;
+/** Escapes of URLs, JSON, programs and HTML. */
+const ESCAPE =
+  /%(?<percent>[0-9a-f]{2})|\\x(?<byte>[0-9a-f]{2})|(?<units>\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4})|\\u\{(?<point>[0-9a-f]{1,6})\}|\\(?<sign>[\\/"'bfnrt])|&#(?<decimal>\d{1,8});|&#x(?<hex>[0-9a-f]{1,8});|&(?<entity>amp|lt|gt|quot|apos);/gi;
+const SIGNS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const LAST_POINT = 0x10_ffff;
+/** Terminal escapes, control characters, and what may be an invisible character in UTF-8. */
+const HIDDEN =
+  /\x1b(?:\[[0-?]{0,253}[ -/]{0,253}[@-~]|[\]PX^_][^\x07\x1b]{0,253}(?:\x07|\x1b\\)|[ -/]{0,253}[0-~])?|[\x00-\x1a\x1c-\x1f\x7f]+|[\xc2\xcd\xd8][\x80-\xbf]|[\xe1-\xe3\xef][\x80-\xbf]{2}|[\xf0\xf3][\x80-\xbf]{3}/g;
+const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u0080-\u009f]/u;
+const FIRST_LEAD_BYTE = 0xc2;
+const NOTHING = Buffer.alloc(0);
+const FOLDED = createTable(
+  (sign) => ({ "+": " ", "\\": "/" })[sign] ?? (/[A-Z]/.test(sign) ? sign.toLowerCase() : sign),
+);
+const STANDARD_BASE64 = createTable((sign) => ({ "-": "+", _: "/" })[sign] ?? sign);
+const LOWER_CASE = createTable((sign) => sign.toLowerCase());
+const IN_LIST = createTable((sign) => (/[\d ,\t\r\n]/.test(sign) ? sign : "\0"));
+
+/** What each byte becomes, for `translate`. */
+function createTable(toSign: (sign: string) => string): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => toSign(String.fromCharCode(byte)).charCodeAt(0));
+}
+
+function translate(bytes: Buffer, table: Uint8Array): Buffer {
+  const translated = Buffer.alloc(bytes.length);
+  for (let at = 0; at < bytes.length; at += 1) translated[at] = table[bytes[at] ?? 0] ?? 0;
+  return translated;
+}
 
 /** The bytes unchanged. */
 export function viewOf(bytes: Buffer): View {
@@ -27,7 +53,7 @@ export function toUnescaped(view: View): readonly [View, ...View[]] {
   const views: [View, ...View[]] = [view];
   let last = view;
   while (views.length <= MOST_PASSES) {
-    const next = rewrite(last, ESCAPED);
+    const next = rewrite(last, ESCAPE, toMeaning);
     if (next.bytes.length === last.bytes.length) return views;
     views.push(next);
     last = next;
@@ -37,106 +63,83 @@ export function toUnescaped(view: View): readonly [View, ...View[]] {
 
 /** Without control characters, terminal escapes and invisible characters. */
 export function toVisible(view: View): View {
-  return rewrite(view, HIDDEN);
+  return rewrite(view, HIDDEN, ({ 0: text, index }) => {
+    if (text.charCodeAt(0) < FIRST_LEAD_BYTE) return NOTHING;
+    return INVISIBLE.test(view.bytes.toString("utf8", index, index + text.length)) ? NOTHING : undefined;
+  });
 }
 
 /** Without spaces, in the standard alphabet of base64. */
 export function toBase64Text(view: View): View {
-  return rewrite(view, BASE64);
+  return rewrite({ ...view, bytes: translate(view.bytes, STANDARD_BASE64) }, / +/g, () => NOTHING);
 }
 
 /** Without the separators of a hex dump, in lower case. */
 export function toHexText(view: View): View {
-  return rewrite(view, HEX);
+  return rewrite({ ...view, bytes: translate(view.bytes, LOWER_CASE) }, /[ :,-]+|0x/g, () => NOTHING);
 }
 
 /** A list of numbers as bytes; everything else is dropped or zero. */
 export function toListedBytes(view: View): View {
-  return rewrite(view, LIST);
+  const numbers = { ...view, bytes: translate(view.bytes, IN_LIST) };
+  return rewrite(numbers, /(\d+)|[ ,\t\r\n]+/g, ([, digits]) => {
+    if (digits === undefined) return NOTHING;
+    return [digits.length <= 3 && Number(digits) <= 255 ? Number(digits) : 0];
+  });
 }
 
 /** Lower-cases letters, and unifies what URLs and forms treat alike: plus and space, both slashes. */
 export function fold(bytes: Buffer): Buffer {
-  const folded = Buffer.alloc(bytes.length);
-  for (let at = 0; at < bytes.length; at += 1) folded[at] = FOLDED[bytes[at] ?? 0] ?? 0;
-  return folded;
+  return translate(bytes, FOLDED);
 }
 
-const codeOf = (sign: string): number => sign.charCodeAt(0);
-const [ZERO, X, SMALL] = [codeOf("0"), codeOf("x"), 0x20];
-const DIGITS = Array.from("0123456789", codeOf);
-const DROPPED: Unit = { length: 1, bytes: [] };
-const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const sign = String.fromCharCode(byte);
-  if (sign === "+") return codeOf(" ");
-  if (sign === "\\") return codeOf("/");
-  return /[A-Z]/.test(sign) ? byte | SMALL : byte;
-});
-
-/** How bytes are decoded: by `plain`, and where `special` has a 1, by `read` first. */
-interface Reading {
-  readonly plain: Uint8Array;
-  readonly special: Uint8Array;
-  readonly read: ReadUnit;
+function toMeaning({ groups = {} }: RegExpExecArray): Buffer {
+  const { percent, byte, units, point, sign, decimal, hex, entity } = groups;
+  const raw = percent ?? byte;
+  if (raw !== undefined) return Buffer.from(raw, "hex");
+  if (units !== undefined) {
+    const codes = units.slice(2).split(/\\u/i);
+    return Buffer.from(String.fromCharCode(...codes.map((code) => Number.parseInt(code, 16))));
+  }
+  if (sign !== undefined) return Buffer.from(SIGNS[sign] ?? sign);
+  if (entity !== undefined) return Buffer.from(ENTITIES[entity.toLowerCase()] ?? "");
+  const code = decimal === undefined ? Number.parseInt(point ?? hex ?? "", 16) : Number(decimal);
+  return Buffer.from(code <= LAST_POINT ? String.fromCodePoint(code) : "\ufffd");
 }
 
-function createReading(special: Iterable<number>, read: ReadUnit, plainOf = (byte: number): number => byte): Reading {
-  const places = new Set(special);
-  return {
-    plain: Uint8Array.from({ length: 256 }, (_, byte) => plainOf(byte)),
-    special: Uint8Array.from({ length: 256 }, (_, byte) => (places.has(byte) ? 1 : 0)),
-    read,
-  };
-}
-
-const ESCAPED = createReading(ESCAPE_STARTS, readEscape);
-const HIDDEN = createReading(HIDDEN_STARTS, readHidden);
-const BASE64 = createReading(
-  [codeOf(" ")],
-  () => DROPPED,
-  (byte) => ({ "-": codeOf("+"), _: codeOf("/") })[String.fromCharCode(byte)] ?? byte,
-);
-const HEX = createReading(Array.from(" :-,0", codeOf), readBetweenHex, (byte) =>
-  codeOf(String.fromCharCode(byte).toLowerCase()),
-);
-const LIST = createReading([...Array.from(" ,\t\r\n", codeOf), ...DIGITS], readNumber, () => 0);
-
-function readBetweenHex(bytes: Buffer, at: number): Unit | undefined {
-  if (bytes[at] !== ZERO) return DROPPED;
-  return ((bytes[at + 1] ?? 0) | SMALL) === X ? { length: 2, bytes: [] } : undefined;
-}
-
-function readNumber(bytes: Buffer, at: number): Unit {
-  let end = at;
-  while (isDigit(bytes[end] ?? 0)) end += 1;
-  if (end === at) return DROPPED;
-  const number = end - at <= 3 ? Number(bytes.toString("latin1", at, end)) : Number.NaN;
-  return { length: end - at, bytes: [number <= 255 ? number : 0] };
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte < ZERO + 10;
-}
-
-/** No unit grows, so the buffers are large enough. */
-function rewrite(view: View, { plain, special, read }: Reading): View {
+/**
+ * Replaces each match, in one character per byte, by the bytes that it means; `undefined` means itself. No meaning is longer
+ * than its match, so the buffers are large enough.
+ */
+function rewrite(
+  view: View,
+  pattern: RegExp,
+  meaningOf: (match: RegExpExecArray) => ArrayLike<number> | undefined,
+): View {
   const { bytes } = view;
   const written = Buffer.alloc(bytes.length);
-  const starts = new Uint32Array(bytes.length);
-  const ends = new Uint32Array(bytes.length);
-  let size = 0;
-  for (let at = 0; at < bytes.length;) {
-    const byte = bytes[at] ?? 0;
-    const unit = special[byte] === 1 ? read(bytes, at) : undefined;
-    const length = unit ? unit.length : 1;
-    const count = unit ? unit.bytes.length : 1;
-    for (let i = 0; i < count; i += 1) {
-      written[size] = (unit ? unit.bytes[i] : plain[byte]) ?? 0;
-      starts[size] = view.starts[at] ?? 0;
-      ends[size] = view.ends[at + length - 1] ?? 0;
+  const [starts, ends] = [new Uint32Array(bytes.length), new Uint32Array(bytes.length)];
+  let [size, done] = [0, 0];
+  const keepUntil = (end: number): void => {
+    for (; done < end; done += 1) {
+      written[size] = bytes[done] ?? 0;
+      starts[size] = view.starts[done] ?? 0;
+      ends[size] = view.ends[done] ?? 0;
       size += 1;
     }
-    at += length;
+  };
+  for (const match of bytes.toString("latin1").matchAll(pattern)) {
+    const meaning = meaningOf(match);
+    if (!meaning) continue;
+    keepUntil(match.index);
+    done += match[0].length;
+    for (let at = 0; at < meaning.length; at += 1) {
+      written[size] = meaning[at] ?? 0;
+      starts[size] = view.starts[match.index] ?? 0;
+      ends[size] = view.ends[done - 1] ?? 0;
+      size += 1;
+    }
   }
+  keepUntil(bytes.length);
   return { bytes: written.subarray(0, size), starts: starts.subarray(0, size), ends: ends.subarray(0, size) };
 }
