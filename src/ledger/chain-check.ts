@@ -5,7 +5,7 @@ import { parseDigest } from "../domain/index.ts";
 import type { Digest } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
-import { isIntact, parseLedgerRecord, toHashedText } from "./record.ts";
+import { parseLedgerRecord, toHashedText } from "./record.ts";
 import type { LedgerHead, LedgerRecord } from "./record.ts";
 import type { PublicKey } from "./statement.ts";
 
@@ -61,7 +61,8 @@ export function createChainCheck(start: LedgerHead, signed?: ReadonlyMap<number,
   return {
     add(raw) {
       const record = parseLedgerRecord(raw);
-      return step(record, () => record !== undefined && isIntact(record));
+      const { digest, ...body } = record ?? {};
+      return step(record, () => digestOf(body) === digest);
     },
     addStored(record) {
       const [previous, found] = [parseDigest(record.previous), parseDigest(record.digest)];

@@ -64,11 +64,6 @@ export function toHashedText(record: Omit<StoredRecord, "digest">): string {
   );
 }
 
-/** Returns true if the digest matches the content. */
-export function isIntact({ digest, ...body }: LedgerRecord): boolean {
-  return digestOf(canonicalJson({ ...body })) === digest;
-}
-
 /** Returns `undefined` for a missing, extra or mistyped field, so that nothing can hide beside what is hashed. */
 export function parseLedgerRecord(raw: unknown): LedgerRecord | undefined {
   if (!isJsonObject(raw) || Object.keys(raw).toSorted().join() !== FIELDS.join()) return undefined;

@@ -10,9 +10,6 @@ export interface ApprovalRow extends ApprovalHead {
   readonly sealedArgs: Uint8Array;
 }
 
-/** A pending approval. */
-export type WaitingApproval = Pick<Approval, "id" | "principal">;
-
 /** The fields of a call that decide whether an approval applies to it. */
 export type ApprovalCall = Pick<
   Approval,
@@ -78,7 +75,7 @@ export interface ApprovalStore {
   find(id: ApprovalId): Promise<ApprovalRow | undefined>;
   list(page: ApprovalPage): Promise<readonly ApprovalRow[]>;
   /** Returns the pending approvals of an execution, the first to expire first. Cheap: reads no arguments. */
-  waiting(execution: ExecutionId, now: Instant): Promise<readonly WaitingApproval[]>;
+  waiting(execution: ExecutionId, now: Instant): Promise<readonly Pick<Approval, "id" | "principal">[]>;
   /**
    * Atomically applies what `next` returns to each selected approval; `undefined` leaves it unchanged. Returns the changed
    * ones. An approval that is no longer pending loses arguments above `KEPT_ARGUMENT_BYTES`.

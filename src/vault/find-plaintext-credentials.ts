@@ -31,8 +31,8 @@ export function findPlaintextCredentials({
 }
 
 /**
- * Masks every secret that is set and every plaintext credential; `mask` is also that of the vault. A gateway masks secrets as it uses them; a command that
- * only shows things has to mask all of them first.
+ * Masks every secret that is set and every plaintext credential; `mask` is also that of the vault. A gateway masks
+ * secrets as it uses them; a command that only shows things has to mask all of them first.
  */
 export async function maskKnownSecrets(
   settings: Pick<UpstreamSettings, "upstreams" | "apis">,

@@ -29,18 +29,7 @@ export interface LedgerExporterOptions {
   /** Returns true if the process of this holder has certainly ended. */
   readonly hasEnded: (holder: string) => boolean;
   readonly now: () => Instant;
-  readonly times?: ExportTimes;
-}
-
-export interface ExportTimes {
-  /** How often to look for records of other processes. */
-  readonly pollMs: number;
-  readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
-  /** How long one batch may take. */
-  readonly sendMs: number;
-  /** How long closing waits for the sinks. */
-  readonly closeMs: number;
+  readonly times?: Readonly<typeof TIMES>;
 }
 
 /** Closing it tries briefly to send the rest; what is left is sent after the next start. */
@@ -49,11 +38,14 @@ export interface LedgerExporter extends AsyncDisposable {
   wake(): void;
 }
 
-const TIMES: ExportTimes = {
+const TIMES = {
+  /** How often to look for records of other processes. */
   pollMs: SECOND_MS,
   firstPauseMs: 250,
   longestPauseMs: MINUTE_MS,
+  /** How long one batch may take. */
   sendMs: 30 * SECOND_MS,
+  /** How long closing waits for the sinks. */
   closeMs: 2 * SECOND_MS,
 };
 const BATCH = 500;

@@ -66,13 +66,9 @@ export async function checkStatements(sources: StatementSources): Promise<Signed
   if (gap !== undefined) return problem(cut?.seq ?? 0, `statement ${gap} is missing`);
   // Statements that a cut made obsolete are dropped together with the last of its records.
   const isDropping = cut !== undefined && statements.some(({ number }) => number <= cut.checkpoint);
-  return { ok: true, ...summarize(all, cut), isDropping, key: signer };
-}
-
-function summarize(all: readonly Statement[], cut: Cut | undefined): Pick<SignedState, "start" | "signed"> {
   const start = cut ? { seq: cut.seq, digest: cut.digest } : GENESIS;
   const places = all.filter(({ kind, seq }) => kind !== "cut" && seq > start.seq);
-  return { start, signed: new Map(places.map(({ seq, digest }) => [seq, digest])) };
+  return { ok: true, start, signed: new Map(places.map(({ seq, digest }) => [seq, digest])), isDropping, key: signer };
 }
 
 /** Returns `undefined` if the columns of a row do not match its signed text. */

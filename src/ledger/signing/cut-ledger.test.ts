@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import { openStore } from "../../store/index.ts";
 import { openReader, parseLedgerLine, verifyExport } from "../index.ts";
 import { cutLedger } from "./cut-ledger.ts";
-import type { Retention } from "./cut-ledger.ts";
+import type { CutOptions } from "./cut-ledger.ts";
 import { SIGNER, copyStore, judge, makeFolder, tamper, useLedger, writeSome } from "./fixtures/signed-store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -24,7 +24,7 @@ async function makeLedger(): Promise<string> {
   return path;
 }
 
-async function cut(path: string, retention: Retention, sent?: number): Promise<number> {
+async function cut(path: string, retention: CutOptions["retention"], sent?: number): Promise<number> {
   const now = (): number => 2 * DAY_MS + 1;
   return useLedger(
     path,

@@ -13,18 +13,13 @@ import type { Signer } from "../signer.ts";
 import { parseStatementText, toStatementText } from "../statement.ts";
 import type { Checkpoint } from "../statement.ts";
 
-/** A record is dropped as soon as one of the two limits is exceeded. */
-export interface Retention {
-  readonly days?: number;
-  readonly records?: number;
-}
-
 export interface CutOptions {
   readonly store: Pick<Store, "ledger" | "statements" | "exports">;
   readonly ledger: Pick<Ledger, "write">;
   readonly signer: Signer;
   readonly now: () => Instant;
-  readonly retention: Retention;
+  /** A record is dropped as soon as one of the two limits is exceeded. */
+  readonly retention: { readonly days?: number; readonly records?: number };
   /** Ids of the exports that must have received a record before it is dropped. */
   readonly exports: readonly string[];
 }

@@ -2,8 +2,6 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Store } from "../../store/index.ts";
-
 import { SUSPECT } from "../chain-check.ts";
 import { openLedger } from "../open-ledger.ts";
 import type { Ledger, LedgerOptions } from "../open-ledger.ts";
@@ -12,17 +10,12 @@ import { findCut, findSuspicion } from "./find-suspicion.ts";
 import { readHeadFile, removeHeadFile } from "./head-file.ts";
 import type { FoundHead } from "./head-file.ts";
 import { createStatementWriter } from "./statement-writer.ts";
-import type { SigningSchedule } from "./statement-writer.ts";
-import type { Signer } from "../signer.ts";
+import type { StatementWriterOptions } from "./statement-writer.ts";
 
-export interface SignedLedgerOptions extends LedgerOptions {
-  readonly store: Pick<Store, "ledger" | "statements">;
-  readonly signer: Signer;
+export interface SignedLedgerOptions extends LedgerOptions, Omit<StatementWriterOptions, "hasHead" | "suspect"> {
+  readonly store: StatementWriterOptions["store"];
   /** True if the key was just created: then nothing in the store can have been signed. */
   readonly isNewKey: boolean;
-  /** Absent for a store in memory. */
-  readonly headFile?: string;
-  readonly schedule?: SigningSchedule;
 }
 
 /** Another process that started at the same time may have created its key but not yet its head. */

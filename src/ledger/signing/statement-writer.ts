@@ -13,20 +13,13 @@ import type { FoundHead } from "./head-file.ts";
 import type { Signer } from "../signer.ts";
 import { toStatementText } from "../statement.ts";
 
-/** When heads and checkpoints are signed. */
-export interface SigningSchedule {
-  readonly headMs: number;
-  readonly checkpointMs: number;
-  readonly records: number;
-}
-
 export interface StatementWriterOptions {
   readonly store: Pick<Store, "ledger" | "statements">;
   readonly signer: Signer;
   /** Absent for a store in memory. */
   readonly headFile?: string;
   readonly now: () => Instant;
-  readonly schedule?: SigningSchedule;
+  readonly schedule?: Readonly<typeof SCHEDULE>;
   /** True if a head existed at the start: then a missing head was removed. */
   readonly hasHead: boolean;
   /** Records that the ledger is not as it was left. If it rejects, nothing is signed. */
@@ -44,7 +37,8 @@ export interface StatementWriter {
   close(): Promise<void>;
 }
 
-const SCHEDULE: SigningSchedule = { headMs: 1_000, checkpointMs: 60_000, records: 1_000 };
+/** When heads and checkpoints are signed. */
+const SCHEDULE = { headMs: 1_000, checkpointMs: 60_000, records: 1_000 };
 /** How many times another process may take the next number. */
 const ATTEMPTS = 20;
 

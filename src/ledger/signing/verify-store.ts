@@ -20,12 +20,6 @@ export interface StoreSources {
   readonly key?: PublicKey;
 }
 
-export interface StoreWalk {
-  readonly verdict: LedgerVerdict;
-  /** The range of the chain; absent if it is broken. */
-  readonly span?: { readonly start: LedgerHead; readonly end: LedgerHead };
-}
-
 /** Detects edits, removals, insertions, reorderings and truncation of records, statements and the head. */
 export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict> {
   const before = await sources.store.statements.lastCut();
@@ -39,8 +33,13 @@ export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict>
   return before?.number === after?.number ? verdict : verifyStore(sources);
 }
 
-/** Yields every record, including damaged ones, in pages. */
-export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly StoredRecord[], StoreWalk> {
+/** Yields every record, including damaged ones, in pages. Returns the range of the chain unless it is broken. */
+export async function* walkStore(
+  sources: StoreSources,
+): AsyncGenerator<
+  readonly StoredRecord[],
+  { readonly verdict: LedgerVerdict; readonly span?: { readonly start: LedgerHead; readonly end: LedgerHead } }
+> {
   const { store, headFile, key } = sources;
   // Reads statements before records, so that signed records exist even while another process writes.
   const head = headFile === undefined ? undefined : await readHeadFile(headFile);

@@ -15,6 +15,7 @@ import type { RowShape } from "../row.ts";
 import { openSyncedLog } from "./synced-log.ts";
 import { isBusy, toStoreError } from "./to-store-error.ts";
 import { createWriteBatcher, prepareTransaction } from "./write-batcher.ts";
+import type { WriteBatcher } from "./write-batcher.ts";
 
 export const MEMORY = ":memory:";
 
@@ -37,13 +38,9 @@ export interface ConnectionOptions {
   readonly maxPages?: number;
 }
 
-export interface Connection {
+export interface Connection extends Omit<WriteBatcher, "stop"> {
   readonly database: DatabaseSync;
   readonly read: <Value>(work: () => Value) => Promise<Value>;
-  /** Runs `work` in a transaction, durable on return. `work` runs again if the file was locked. */
-  readonly write: <Value>(work: () => Value) => Promise<Value>;
-  /** Like `write` without waiting for the disk: survives the end of the process, and a power cut after the next flush. */
-  readonly commit: <Value>(work: () => Value) => Promise<Value>;
   /** Resolves when everything committed before is on disk. */
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;

@@ -6,7 +6,9 @@
 /** "GLBX" in the file header, so that databases of other programs are recognized and left unchanged. */
 export const APPLICATION_ID = 0x474c4258;
 
-const TABLES = `
+/** The script at index n migrates from version n to version n + 1. */
+export const MIGRATIONS: readonly string[] = [
+  `
   CREATE TABLE schema_history (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT;
 
   CREATE TABLE executions (
@@ -45,19 +47,17 @@ const TABLES = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
   PRAGMA application_id = ${APPLICATION_ID};
-`;
-
-/** The triggers guard against bugs; the hash chain guards against an attacker with access to the file. */
-const APPEND_ONLY = `
+`,
+  // The triggers guard against bugs; the hash chain guards against an attacker with access to the file.
+  `
   CREATE TRIGGER ledger_is_not_edited BEFORE UPDATE ON ledger
   BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
   CREATE TRIGGER ledger_is_not_cut BEFORE DELETE ON ledger
   BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
   CREATE INDEX executions_unfinished ON executions (started_at, id) WHERE state IS NULL;
-`;
-
-/** Tool definitions, learned shapes of results, and stored results. */
-const LEARNED = `
+`,
+  // Tool definitions, learned shapes of results, and stored results.
+  `
   CREATE TABLE pins (
     connector TEXT NOT NULL,
     remote_name TEXT NOT NULL,
@@ -99,13 +99,10 @@ const LEARNED = `
     expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX results_by_expiry ON results (expires_at, id);
-`;
-
-/**
- * Signed statements about the ledger, and the progress of exports. Only a record that a signed cut covers can be deleted,
- * and only a statement that a later cut made obsolete.
- */
-const STATEMENTS = `
+`,
+  // Signed statements about the ledger, and the progress of exports. Only a record that a signed cut covers can be deleted,
+  // and only a statement that a later cut made obsolete.
+  `
   CREATE TABLE statements (
     number INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -133,10 +130,9 @@ const STATEMENTS = `
     failed_at INTEGER,
     failure TEXT
   ) STRICT;
-`;
-
-/** The owner of an execution, and idempotency keys of clients. */
-const REQUESTS = `
+`,
+  // The owner of an execution, and idempotency keys of clients.
+  `
   ALTER TABLE executions ADD COLUMN owner TEXT;
   CREATE TABLE request_keys (
     principal TEXT NOT NULL,
@@ -145,10 +141,9 @@ const REQUESTS = `
     execution TEXT NOT NULL,
     PRIMARY KEY (principal, key)
   ) STRICT;
-`;
-
-/** Counters of quotas, and slots of running executions, which expire. */
-const QUOTAS = `
+`,
+  // Counters of quotas, and slots of running executions, which expire.
+  `
   CREATE TABLE quota_windows (
     key TEXT PRIMARY KEY,
     started_at INTEGER NOT NULL,
@@ -160,20 +155,18 @@ const QUOTAS = `
     until INTEGER NOT NULL,
     PRIMARY KEY (key, lease)
   ) STRICT, WITHOUT ROWID;
-`;
-
-/** The labels of principals and of stored results, as JSON; `[]` for older results. */
-const LABELS = `
+`,
+  // The labels of principals and of stored results, as JSON; `[]` for older results.
+  `
   CREATE TABLE taken_labels (
     principal TEXT PRIMARY KEY,
     sources TEXT NOT NULL,
     taken_at INTEGER NOT NULL
   ) STRICT;
   ALTER TABLE results ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
-`;
-
-/** Approvals. `change` grows with every change of any row. */
-const APPROVALS = `
+`,
+  // Approvals. `change` grows with every change of any row.
+  `
   CREATE TABLE approvals (
     id TEXT PRIMARY KEY,
     change INTEGER NOT NULL,
@@ -201,10 +194,9 @@ const APPROVALS = `
   CREATE INDEX approvals_by_execution ON approvals (execution, tool);
   CREATE INDEX approvals_by_state ON approvals (state, expires_at);
   CREATE INDEX approvals_remembered ON approvals (principal, tool, args_digest) WHERE scope = 'session';
-`;
-
-/** Sealed journals, dropped some time after the execution has ended. */
-const JOURNALS = `
+`,
+  // Sealed journals, dropped some time after the execution has ended.
+  `
   CREATE TABLE journals (
     execution TEXT NOT NULL,
     piece INTEGER NOT NULL,
@@ -212,19 +204,17 @@ const JOURNALS = `
     UNIQUE (execution, piece)
   ) STRICT;
   CREATE INDEX executions_by_end ON executions (ended_at) WHERE state IS NOT NULL AND state <> 'paused';
-`;
-
-/** Requests to cancel an execution that another process runs. */
-const CANCELLATIONS = `
+`,
+  // Requests to cancel an execution that another process runs.
+  `
   CREATE TABLE cancellations (
     execution TEXT PRIMARY KEY,
     asked_by TEXT NOT NULL,
     asked_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-`;
-
-/** Units that running executions hold: when they took them, and when they were last alive. */
-const RESERVATIONS = `
+`,
+  // Units that running executions hold: when they took them, and when they were last alive.
+  `
   CREATE TABLE quota_reservations (
     holder TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -234,19 +224,5 @@ const RESERVATIONS = `
     seen_at INTEGER NOT NULL,
     PRIMARY KEY (holder, key)
   ) STRICT, WITHOUT ROWID;
-`;
-
-/** The script at index n migrates from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [
-  TABLES,
-  APPEND_ONLY,
-  LEARNED,
-  STATEMENTS,
-  REQUESTS,
-  QUOTAS,
-  LABELS,
-  APPROVALS,
-  JOURNALS,
-  CANCELLATIONS,
-  RESERVATIONS,
+`,
 ];

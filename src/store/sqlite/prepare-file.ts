@@ -16,7 +16,11 @@ export function prepareFile(path: string): void {
     makeFolder(dirname(path));
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) return create(path);
-    if (found.isDirectory()) throw isFolder(path);
+    if (found.isDirectory()) {
+      throw new GloveboxError("STORE_UNAVAILABLE", `Cannot create the store at ${path}: it is a folder`, {
+        hint: "Set a file in `store.url`, for example `sqlite:./.glovebox/glovebox.db`",
+      });
+    }
     // SQLite treats a file that is shorter than a page as empty and would overwrite it.
     if (found.size > 0 && found.size < PAGE_BYTES) throw notStore(path);
   } catch (thrown) {
@@ -48,10 +52,4 @@ function create(path: string): void {
     // Another process was faster.
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw thrown;
   }
-}
-
-function isFolder(path: string): GloveboxError {
-  return new GloveboxError("STORE_UNAVAILABLE", `Cannot create the store at ${path}: it is a folder`, {
-    hint: "Set a file in `store.url`, for example `sqlite:./.glovebox/glovebox.db`",
-  });
 }

@@ -28,11 +28,11 @@ export interface CommitTarget {
   flush(): Promise<void>;
 }
 
-/** Runs functions in a transaction and resolves with what they returned. */
+/** Runs functions in a transaction, again if the file was locked, and resolves with what they returned. */
 export interface WriteBatcher {
   /** Resolves once the write is durable. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
-  /** Does not wait for the disk: durable with the next `write`, or shortly after. */
+  /** Does not wait for the disk: survives the end of the process, and a power cut after the next `write` or flush. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
   /** Cancels the delayed flush. */
   readonly stop: () => void;

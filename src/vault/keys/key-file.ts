@@ -95,18 +95,15 @@ function checkAccess(file: number, source: string, remedies: KeyRemedies): void 
   if (!found.isFile()) throw unusable(source, undefined, remedies);
   // Windows has no numeric owners and mode bits; there the folder's access list protects the file.
   if (process.platform === "win32") return;
-  if (found.uid !== process.getuid?.()) throw notOwned(source, found.uid);
+  // The owner could change the key, or knows it.
+  if (found.uid !== process.getuid?.())
+    throw new GloveboxError("CONFIG_INVALID", `${source} belongs to another user (${found.uid})`, {
+      hint: "Start Glovebox as that user, or run `chown` on the file",
+    });
   if ((found.mode & OTHERS) === 0) return;
   const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
   throw new GloveboxError("CONFIG_INVALID", `${source} is accessible to other users: its mode is ${mode}`, {
     hint: remedies.shared,
-  });
-}
-
-/** The owner could change the key, or knows it. */
-function notOwned(source: string, owner: number): GloveboxError {
-  return new GloveboxError("CONFIG_INVALID", `${source} belongs to another user (${owner})`, {
-    hint: "Start Glovebox as that user, or run `chown` on the file",
   });
 }
 

@@ -89,8 +89,7 @@ export async function promoteKey({ store: { secrets }, keyFile }: KeyOptions, ch
 /** For a store in which nothing is sealed. */
 function findFirst(options: KeyOptions): MasterKey {
   const [held] = findHeld(options);
-  if (held) return held;
-  return deriveMasterKey(readKeyFile(options.keyFile) ?? createKeyFile(options.keyFile, options.random));
+  return held ?? deriveMasterKey(readKeyFile(options.keyFile) ?? createKeyFile(options.keyFile, options.random));
 }
 
 /** Creating a new key instead would make a lost key look like an empty vault. */
@@ -118,17 +117,12 @@ export interface Keyring {
 export function createKeyring(options: KeyOptions): Keyring {
   let known: MasterKey | undefined;
   let loading: Promise<MasterKey> | undefined;
-  const load = async (): Promise<MasterKey> => {
-    try {
-      return await loadKey(options, known);
-    } finally {
-      loading = undefined;
-    }
-  };
   return {
     async key() {
       if (known && (await options.store.secrets.keyCheck()) === known.check) return known;
-      loading ??= load();
+      loading ??= loadKey(options, known).finally(() => {
+        loading = undefined;
+      });
       return (known = await loading);
     },
     adopt(key) {

@@ -8,6 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Hide } from "../mask.ts";
 import { findDisguised, toNeedles } from "./find-disguised.ts";
 import type { Needles, Run } from "./find-disguised.ts";
+import { addJoined } from "./needle-index.ts";
 
 const SHOWN = "[secret]";
 /** A list of numbers remains a list of numbers. */
@@ -70,23 +71,14 @@ async function findInSlices(bytes: Buffer, needles: Needles): Promise<readonly R
   return runs;
 }
 
-/** Joins runs that overlap. */
 function replaceRuns(bytes: Buffer, runs: readonly Run[]): Buffer {
+  const joined: Run[] = [];
+  for (const run of runs.toSorted((a, b) => a.start - b.start || b.end - a.end)) addJoined(joined, run);
   const parts: Buffer[] = [];
   let done = 0;
-  for (const { start, end, kind } of joinRuns(runs)) {
+  for (const { start, end, kind } of joined) {
     parts.push(bytes.subarray(done, start), SHOWN_AS[kind]);
     done = end;
   }
   return Buffer.concat([...parts, bytes.subarray(done)]);
-}
-
-function joinRuns(runs: readonly Run[]): readonly Run[] {
-  const joined: Run[] = [];
-  for (const run of runs.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = joined.at(-1);
-    if (!last || run.start >= last.end) joined.push(run);
-    else joined[joined.length - 1] = { ...last, end: Math.max(last.end, run.end) };
-  }
-  return joined;
 }

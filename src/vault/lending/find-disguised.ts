@@ -2,14 +2,12 @@
 
 import { toBase64Cores, withLines } from "../secret-forms.ts";
 import { createNeedleIndex } from "./needle-index.ts";
-import type { NeedleIndex } from "./needle-index.ts";
+import type { NeedleIndex, NeedleMatch } from "./needle-index.ts";
 import { fold, toBase64Text, toHexText, toListedBytes, toUnescaped, toVisible, viewOf } from "./views.ts";
 import type { View } from "./views.ts";
 
 /** A range of the original, and how the secret is written there. */
-export interface Run {
-  readonly start: number;
-  readonly end: number;
+export interface Run extends NeedleMatch {
   readonly kind: "text" | "list";
 }
 

@@ -38,7 +38,7 @@ export function createNeedleIndex(needles: readonly Buffer[]): NeedleIndex {
         const start = at - HEAD + 1;
         if (table[toSlot(head)] !== 1 || start < 0) continue;
         const length = measure(bytes, start, head);
-        if (length > 0) addPlace(places, { start, end: start + length });
+        if (length > 0) addJoined(places, { start, end: start + length });
       }
       return places;
     },
@@ -54,9 +54,9 @@ function isAt(bytes: Buffer, start: number, needle: Buffer): boolean {
   return end <= bytes.length && bytes.compare(needle, 0, needle.length, start, end) === 0;
 }
 
-/** Called in the order of their starts. */
-function addPlace(places: NeedleMatch[], place: NeedleMatch): void {
-  const last = places.at(-1);
-  if (!last || place.start >= last.end) places.push(place);
-  else places[places.length - 1] = { start: last.start, end: Math.max(last.end, place.end) };
+/** Joins the range with the last one if they overlap. Call it in the order of their starts. */
+export function addJoined<Range extends NeedleMatch>(ranges: Range[], range: Range): void {
+  const last = ranges.at(-1);
+  if (!last || range.start >= last.end) ranges.push(range);
+  else ranges[ranges.length - 1] = { ...last, end: Math.max(last.end, range.end) };
 }

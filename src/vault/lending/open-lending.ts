@@ -127,7 +127,11 @@ export function openLending(options: LendingOptions): Lending {
           hint: "Send fewer at a time",
         });
       const lent = await lendAll(options, found, step.url.host);
-      return fillStep(step, (place) => lent.filter(({ places }) => places.includes(place)));
+      const { headers, body } = step;
+      const lentFor = (place: GrantedPlace) => lent.filter(({ places }) => places.includes(place));
+      const [inBody, type] = [lentFor("body"), headers.get("content-type") ?? ""];
+      const filled = body && inBody.length > 0 ? fillBody(body, type, inBody) : body;
+      return { ...step, headers: fillHeaders(headers, lentFor("header")), body: filled };
     },
     async notice(text, place, detail = {}) {
       const reason = "a token is of use in a request only";
@@ -182,9 +186,7 @@ function explainUnbound(grant: SecretGrant, url: URL): string {
   return isOnlyPlain ? "the secret is not granted for http" : "the secret is not granted for this host";
 }
 
-interface LentSecret extends Filling {
-  readonly places: readonly GrantedPlace[];
-}
+type LentSecret = Filling & Pick<TokenUse, "places">;
 
 /** Makes one loan per secret of a step, recorded before the value is returned. */
 async function lendAll(
@@ -204,17 +206,6 @@ async function lendAll(
     lent.push({ token, secret, places });
   }
   return lent;
-}
-
-function fillStep(step: LendingStep, fillingsOf: (place: GrantedPlace) => readonly Filling[]): LendingStep {
-  const { headers, body } = step;
-  const inBody = fillingsOf("body");
-  const type = headers.get("content-type") ?? "";
-  return {
-    ...step,
-    headers: fillHeaders(headers, fillingsOf("header")),
-    body: body && inBody.length > 0 ? fillBody(body, type, inBody) : body,
-  };
 }
 
 /** Records each place of each secret once per host: a loop adds nothing new. */

@@ -1,18 +1,19 @@
 /** Accepted and held-back definitions of tools, and the learned shapes of their results. */
 
 import { parseDigest } from "../../../domain/index.ts";
-import { parsed, readColumn, text } from "../../row.ts";
+import { createShape, parsed, text } from "../../row.ts";
 import { HELD_DEFINITION, LEARNED_SHAPE, PIN } from "../../store.ts";
 import type { PinStore, ShapeStore } from "../../store.ts";
 
 import { insertInto } from "../connection.ts";
 import type { Connection } from "../connection.ts";
 
+const PINNED_DIGEST = createShape({ remoteName: text, digest: parsed(parseDigest) });
 const HELD = "SELECT * FROM held_definitions";
 const ORDER = "ORDER BY connector, remote_name";
 
 export function createPins({ database, read, write }: Connection): PinStore {
-  const digests = database.prepare(`SELECT remote_name, digest FROM pins WHERE connector = ?`);
+  const digests = database.prepare(`SELECT ${PINNED_DIGEST.columns} FROM pins WHERE connector = ?`);
   const select = database.prepare("SELECT * FROM pins WHERE connector = ? AND remote_name = ?");
   const claim = database.prepare(`${insertInto("pins", PIN)} ON CONFLICT DO NOTHING`);
   const replace = database.prepare(insertInto("pins", PIN, "OR REPLACE"));
@@ -27,10 +28,8 @@ export function createPins({ database, read, write }: Connection): PinStore {
   return {
     digests: (connector) =>
       read(() => {
-        const rows = digests.all(connector);
-        return new Map(
-          rows.map((row) => [readColumn(row, "remote_name", text), readColumn(row, "digest", parsed(parseDigest))]),
-        );
+        const rows = digests.all(connector).map(PINNED_DIGEST.parse);
+        return new Map(rows.map(({ remoteName, digest }) => [remoteName, digest]));
       }),
     find: (connector, remoteName) => read(() => PIN.parseIfFound(select.get(connector, remoteName))),
     claim: (rows) => write(() => rows.forEach((row) => claim.run(...PIN.toValues(row)))),

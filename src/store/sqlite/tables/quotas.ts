@@ -1,15 +1,10 @@
 /** Counters of quotas. Each take is one transaction, so that processes with the same file share the counts. */
 
 import type { Instant } from "../../../domain/index.ts";
-import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../../quotas.ts";
+import type { QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../../quotas.ts";
 import { integer, nullable, readColumn } from "../../row.ts";
 
 import type { Connection } from "../connection.ts";
-
-interface Window {
-  readonly startedAt: Instant;
-  readonly used: number;
-}
 
 export function createQuotas(connection: Connection): QuotaStore {
   const { database, commit } = connection;
@@ -20,7 +15,7 @@ export function createQuotas(connection: Connection): QuotaStore {
   const places = database.prepare("SELECT COUNT(*) AS used, MIN(until) AS until FROM quota_places WHERE key = ?");
   const enter = database.prepare("INSERT INTO quota_places VALUES (?, ?, ?)");
 
-  const windowOf = ({ key, windowMs }: WindowClaim, now: Instant): Window => {
+  const windowOf = ({ key, windowMs }: WindowClaim, now: Instant) => {
     const row = find.get(key);
     if (!row) return { startedAt: now, used: 0 };
     const [startedAt, used] = [readColumn(row, "started_at", integer), readColumn(row, "used", integer)];
@@ -48,7 +43,6 @@ export function createQuotas(connection: Connection): QuotaStore {
     if (claim.holder !== undefined) reserve(claim.holder, units, now);
     return units;
   };
-  const takePlace = ({ key, holder, until }: PlaceClaim): void => void enter.run(key, holder, until);
 
   return {
     take: (claims, now) =>
@@ -58,7 +52,7 @@ export function createQuotas(connection: Connection): QuotaStore {
           const full = findFull(claim, now);
           if (full) return full;
         }
-        for (const claim of claims) if (claim.kind === "place") takePlace(claim);
+        for (const claim of claims) if (claim.kind === "place") enter.run(claim.key, claim.holder, claim.until);
         const windows = claims.filter((claim) => claim.kind === "window");
         return { kind: "taken", units: windows.map((claim) => takeWindow(claim, now)) };
       }),
