@@ -10,7 +10,8 @@ const PARTS = 5;
 /** Machine, boot, pid namespace, pid and start time. Empty where the system does not provide them. */
 export function nameProcess(pid: number = process.pid): string {
   const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim());
-  return [hostname().replaceAll("/", "_"), boot, findNamespace(), pid, findStart(pid)].join("/");
+  const namespace = attempt(() => readlinkSync("/proc/self/ns/pid")).replaceAll(/\D/g, "");
+  return [hostname().replaceAll("/", "_"), boot, namespace, pid, findStart(pid)].join("/");
 }
 
 /** True only when it is certain. A process of another machine or container cannot be seen from here. */
@@ -33,11 +34,8 @@ function isGone(pid: number): boolean {
   }
 }
 
-function findNamespace(): string {
-  return attempt(() => readlinkSync("/proc/self/ns/pid")).replaceAll(/\D/g, "");
-}
-
-function findStart(pid: number): string {
+/** When the process started, in ticks since the machine did. The command's name in brackets may contain brackets. */
+export function findStart(pid: number): string {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[START_TICKS] ?? "";
 }

@@ -9,16 +9,8 @@ import { once } from "node:events";
 
 import type { ChildKeeper, Instant } from "../domain/index.ts";
 
-import { REAPER_SCRIPT } from "./reaper-script.ts";
-
 /** A shell that ends sooner after its start is not started again. */
 const SHORTEST_LIFE_MS = 1000;
-
-export interface ReaperOptions {
-  /** Distinguishes a shell that was killed from one that cannot run. */
-  readonly now?: () => Instant;
-  readonly platform?: NodeJS.Platform;
-}
 
 /**
  * Disposing kills the children that are still listed, as the death of the gateway does. An open reaper does not keep
@@ -29,17 +21,22 @@ export interface Reaper extends ChildKeeper, AsyncDisposable {
   readonly supported: boolean;
 }
 
-/** Starts the shell in its own session, so that a terminal's Ctrl-C does not reach it. */
-export function openReaper(options: ReaperOptions = {}): Reaper {
-  const now = options.now ?? Date.now;
+/**
+ * Starts the shell in its own session, so that a terminal's Ctrl-C does not reach it. The clock distinguishes a shell
+ * that was killed from one that cannot run.
+ */
+export function openReaper({
+  now = Date.now,
+  platform = process.platform,
+}: { readonly now?: () => Instant; readonly platform?: NodeJS.Platform } = {}): Reaper {
   const kept = new Set<number>();
-  let shell = (options.platform ?? process.platform) === "win32" ? undefined : startShell(kept);
+  let shell = platform === "win32" ? undefined : startShell(kept);
   let startedAt = now();
   let closed = false;
 
-  function watch(watched: ChildProcess | undefined): void {
-    watched?.once("error", () => replace());
-    watched?.once("exit", () => replace());
+  function watch(): void {
+    shell?.once("error", replace);
+    shell?.once("exit", replace);
   }
 
   /** A killed shell would leave children unguarded, so a new one gets the list. */
@@ -48,10 +45,10 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
     const isBroken = now() - startedAt < SHORTEST_LIFE_MS;
     shell = isBroken ? undefined : startShell(kept);
     startedAt = now();
-    watch(shell);
+    watch();
   }
 
-  watch(shell);
+  watch();
   return {
     get supported() {
       return shell !== undefined;
@@ -60,7 +57,8 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
       return findDescriptor(shell);
     },
     keep(pid) {
-      checkPid(pid);
+      // A wrong number would signal other processes: 0 and 1 mean whole sets of them.
+      if (!Number.isSafeInteger(pid) || pid < 2) throw new TypeError(`Not the pid of a child process: ${pid}`);
       if (kept.has(pid)) return;
       kept.add(pid);
       tell(shell, `add ${pid}\n`);
@@ -70,14 +68,13 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
     },
     async [Symbol.asyncDispose]() {
       closed = true;
-      if (shell) await endShell(shell);
+      if (shell?.pid === undefined || shell.exitCode !== null || shell.signalCode !== null) return;
+      shell.ref();
+      const ended = once(shell, "exit");
+      shell.stdin?.end();
+      await ended;
     },
   };
-}
-
-/** A wrong number would signal other processes: 0 and 1 mean whole sets of them. */
-function checkPid(pid: number): void {
-  if (!Number.isSafeInteger(pid) || pid < 2) throw new TypeError(`Not the pid of a child process: ${pid}`);
 }
 
 function startShell(kept: ReadonlySet<number>): ChildProcess {
@@ -105,10 +102,42 @@ function tell(shell: ChildProcess | undefined, line: string): void {
   if (shell?.stdin?.writable) shell.stdin.write(line);
 }
 
-async function endShell(shell: ChildProcess): Promise<void> {
-  if (shell.pid === undefined || shell.exitCode !== null || shell.signalCode !== null) return;
-  shell.ref();
-  const ended = once(shell, "exit");
-  shell.stdin?.end();
-  await ended;
-}
+/**
+ * Outlives the gateway just long enough to clean up after it. Plain POSIX sh, builtins only, so it starts in a
+ * millisecond and needs a megabyte. Reads `add PID` and `drop PID` lines; at end of file it kills the process group of
+ * every number still kept.
+ *
+ * The kernel closes the pipe whenever the gateway ends, `kill -9` included, so end of file is the one signal that
+ * cannot be missed. Signals meant for a whole service are ignored: the reaper has to survive them to do its work.
+ * The list is one string, `,12,34,`, that is only ever cut by quoted patterns, so its length does not matter. A line
+ * cut off by the gateway's death fails `read` and is dropped. A number may be added twice, by itself and by the gateway.
+ * `0`, `1` and leading zeros are refused because `kill -- -1` means every process of the user.
+ */
+const REAPER_SCRIPT = `
+trap '' HUP INT QUIT TERM
+kept=,
+while read -r verb pid; do
+  case $pid in
+    '' | *[!0-9]* | 0* | 1) continue ;;
+  esac
+  case $verb in
+    add)
+      case $kept in
+        *",$pid,"*) ;;
+        *) kept=$kept$pid, ;;
+      esac
+      ;;
+    drop)
+      case $kept in
+        *",$pid,"*) kept=\${kept%%",$pid,"*},\${kept#*",$pid,"} ;;
+      esac
+      ;;
+  esac
+done
+kept=\${kept#,}
+while [ -n "$kept" ]; do
+  pid=\${kept%%,*}
+  kept=\${kept#*,}
+  kill -s KILL -- "-$pid"
+done
+`;
