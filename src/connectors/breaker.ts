@@ -12,45 +12,42 @@ const PAUSE = { firstMs: 5_000, longestMs: 60_000 };
 /** A caller can set its own time limit. One that waited less than this has learned nothing about the server. */
 const FAIR_WAIT_MS = 2_000;
 
-export interface BreakerOptions {
-  readonly id: ConnectorId;
-  readonly now: () => Instant;
-}
-
-/** One call in progress. Exactly one of its methods must be called, once. */
-export interface CallAttempt {
-  /** The server answered, even if it refused the call. */
-  answered(): void;
-  /** The call got no answer. Codes other than a lost connection or a timeout do not count against the server. */
-  failed(error: GloveboxError): void;
-}
-
 /** Counts the failures of all callers together, because it judges the server. */
 export class Breaker {
-  readonly #options: BreakerOptions;
+  readonly #id: ConnectorId;
+  readonly #now: () => Instant;
   #failures = 0;
   #openUntil: Instant | undefined;
   #isProbing = false;
 
-  constructor(options: BreakerOptions) {
-    this.#options = options;
+  constructor({ id, now }: { readonly id: ConnectorId; readonly now: () => Instant }) {
+    this.#id = id;
+    this.#now = now;
   }
 
-  /** Throws during a pause, and after it while the one call that tries is in progress. */
-  enter(): CallAttempt {
-    const startedAt = this.#options.now();
+  /**
+   * Throws during a pause, and after it while the one call that tries is in progress. Exactly one of the returned
+   * functions must be called, once.
+   */
+  enter() {
+    const startedAt = this.#now();
     const isProbe = this.#openUntil !== undefined;
     if (this.#openUntil !== undefined) this.#check(this.#openUntil, startedAt);
     this.#isProbing = isProbe;
     return {
+      /** The server answered, even if it refused the call. */
       answered: () => this.reset(),
-      failed: ({ code }) => {
+      /** The call got no answer. Codes other than a lost connection or a timeout do not count against the server. */
+      failed: ({ code }: GloveboxError): void => {
         if (isProbe) this.#isProbing = false;
         // Calls that were in progress when the pause began do not extend it.
         else if (this.#openUntil !== undefined) return;
-        const waitedMs = this.#options.now() - startedAt;
-        const counts = code === "UPSTREAM_UNREACHABLE" || (code === "UPSTREAM_TIMEOUT" && waitedMs >= FAIR_WAIT_MS);
-        if (counts) this.#count();
+        const now = this.#now();
+        const wasFair = now - startedAt >= FAIR_WAIT_MS;
+        if (code !== "UPSTREAM_UNREACHABLE" && !(code === "UPSTREAM_TIMEOUT" && wasFair)) return;
+        this.#failures += 1;
+        const pauseMs = backoffMs(this.#failures - MAX_FAILURES + 1, PAUSE);
+        if (pauseMs > 0) this.#openUntil = now + pauseMs;
       },
     };
   }
@@ -64,13 +61,7 @@ export class Breaker {
   #check(openUntil: Instant, now: Instant): void {
     if (now >= openUntil && !this.#isProbing) return;
     const seconds = Math.max((openUntil - now) / 1000, 0.1).toFixed(1);
-    const message = `${this.#options.id}: the last ${this.#failures} calls got no answer; the next try is in ${seconds} s`;
+    const message = `${this.#id}: the last ${this.#failures} calls got no answer; the next try is in ${seconds} s`;
     throw new GloveboxError("UPSTREAM_UNREACHABLE", message, { hint: "Try again later, or do without this upstream" });
-  }
-
-  #count(): void {
-    this.#failures += 1;
-    const pauseMs = backoffMs(this.#failures - MAX_FAILURES + 1, PAUSE);
-    if (pauseMs > 0) this.#openUntil = this.#options.now() + pauseMs;
   }
 }

@@ -61,8 +61,11 @@ export function createBorrowingUpstream(
   };
   const onState = (state: UpstreamStatus["state"]): void => {
     if (state === "connecting") loans.clear();
-    const entry = toEntry(state, () => connector.status(), cleanCause);
-    if (entry) record(entry);
+    const action = ACTIONS[state];
+    if (action === undefined) return;
+    const { name: subject, transport, cause } = connector.status();
+    const cleaned = cause === undefined ? undefined : cleanCause(cause);
+    record({ actor: "gateway", action, subject, detail: { state, transport, ...defined({ cause: cleaned }) } });
   };
   const hide = (text: string): string => mask.hide(own.hide(text));
   const connector: Connector = hideSecrets(create({ lend, remember }, onState), { hide, hideOwn: own.hide });
@@ -75,15 +78,3 @@ const ACTIONS: Readonly<Partial<Record<UpstreamStatus["state"], string>>> = {
   failed: "upstream.failed",
   suspended: "upstream.suspended",
 };
-
-function toEntry(
-  state: UpstreamStatus["state"],
-  status: () => UpstreamStatus,
-  cleanCause: (text: string) => string,
-): UpstreamEntry | undefined {
-  const action = ACTIONS[state];
-  if (action === undefined) return undefined;
-  const { name, transport, cause } = status();
-  const detail = { state, transport, ...defined({ cause: cause === undefined ? undefined : cleanCause(cause) }) };
-  return { actor: "gateway", action, subject: name, detail };
-}

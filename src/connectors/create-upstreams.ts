@@ -30,7 +30,6 @@ import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
 import type { BorrowingUpstream } from "./restart/watch-secrets.ts";
-import type { TokenSource } from "./settings.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;
@@ -114,29 +113,19 @@ export async function createUpstreams(options: UpstreamsOptions): Promise<Upstre
 function toConnectionSettings(
   id: ConnectorId,
   server: ServerSettings,
-  options: UpstreamsOptions,
+  { egress, values, vault, holdLease, now }: UpstreamsOptions,
   lender: SecretLender,
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;
-  if (server.transport !== "stdio") {
-    const { transport: kind, url, headers, network, startMs } = server;
-    const tokens = createTokens(id, server, options, lender);
-    return { kind, url, startMs, network, tokens, resolveHeaders: () => resolveTemplates(headers, lender, purpose) };
+  if (server.transport === "stdio") {
+    const { command, args, cwd, env, startMs } = server;
+    return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => resolveTemplates(env, lender, purpose) };
   }
-  const { command, args, cwd, env, startMs } = server;
-  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => resolveTemplates(env, lender, purpose) };
-}
-
-/** The tokens that requests to one upstream carry. */
-function createTokens(
-  id: ConnectorId,
-  { url, oauth }: Extract<ServerSettings, { readonly transport: "http" | "sse" }>,
-  { egress, values, vault, holdLease, now }: UpstreamsOptions,
-  { remember }: SecretLender,
-): TokenSource {
+  const { transport: kind, url, headers, network, startMs, oauth } = server;
   const fetch = createLoginFetch({ egress, url, grants: oauth.grants });
-  const logins = createLoginStore({ values, vault, holdLease, onToken: remember });
-  return createTokenSource({ id, url, logins, fetch, now });
+  const logins = createLoginStore({ values, vault, holdLease, onToken: lender.remember });
+  const tokens = createTokenSource({ id, url, logins, fetch, now });
+  return { kind, url, startMs, network, tokens, resolveHeaders: () => resolveTemplates(headers, lender, purpose) };
 }
 
 /** As for MCP servers, secrets are lent when the document is read. */

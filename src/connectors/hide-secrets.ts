@@ -9,18 +9,14 @@ import type { Hide } from "../vault/index.ts";
 
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "./connector.ts";
 
-/** What is masked in everything, and what in definitions. */
-export interface Hides {
-  /** Masks all secrets that are known. */
-  readonly hide: Hide;
-  /**
-   * Masks the secrets of this upstream only: a definition must not change because another upstream was lent a secret.
-   */
-  readonly hideOwn: Hide;
-}
-
-/** The same upstream with secrets masked in its answers, listings, statuses and errors. */
-export function hideSecrets(connector: Connector, { hide, hideOwn }: Hides): Connector {
+/**
+ * The same upstream with secrets masked in its answers, listings, statuses and errors. `hideOwn` masks the secrets of
+ * this upstream only: a definition must not change because another upstream was lent a secret.
+ */
+export function hideSecrets(
+  connector: Connector,
+  { hide, hideOwn }: { readonly hide: Hide; readonly hideOwn: Hide },
+): Connector {
   const failing = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -38,18 +34,15 @@ export function hideSecrets(connector: Connector, { hide, hideOwn }: Hides): Con
     call: (name, args, options) =>
       failing(connector.call(name, args, hideInProgress(options, hide)).then((result) => hideInResult(result, hide))),
     onToolsChanged: (listener) => connector.onToolsChanged(listener),
-    ...(connector.restart && { restart: () => failing(connector.restart?.() ?? Promise.resolve()) }),
+    ...defined({ restart: connector.restart && (() => failing(connector.restart?.() ?? Promise.resolve())) }),
     close: () => connector.close(),
     [Symbol.asyncDispose]: () => connector.close(),
   };
 }
 
 function hideInError(error: GloveboxError, hide: Hide): GloveboxError {
-  const { hint, ...details } = error.details;
-  return new GloveboxError(error.code, hide(error.message), {
-    ...details,
-    ...defined({ hint: hideIn(hint, hide) }),
-  });
+  const hint = hideIn(error.details.hint, hide);
+  return new GloveboxError(error.code, hide(error.message), { ...error.details, ...defined({ hint }) });
 }
 
 function hideIn(text: string | undefined, hide: Hide): string | undefined {
@@ -76,8 +69,8 @@ function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
 function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
   const { onProgress } = options;
   if (!onProgress) return options;
-  const report = ({ message, ...progress }: CallProgress): void =>
-    onProgress({ ...progress, ...defined({ message: hideIn(message, hide) }) });
+  const report = (progress: CallProgress): void =>
+    onProgress({ ...progress, ...defined({ message: hideIn(progress.message, hide) }) });
   return { ...options, onProgress: report };
 }
 

@@ -6,12 +6,14 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, Instant, UpstreamStatus } from "../domain/index.ts";
-import { NEVER, backoffMs, untilAborted } from "../timing/index.ts";
+import { MINUTE_MS, NEVER, backoffMs, untilAborted } from "../timing/index.ts";
 
-import { CrashLog } from "./crash-log.ts";
-import { closedError, toAbortError } from "./upstream-error.ts";
+import { closedError, toAbortError, toFact } from "./upstream-error.ts";
 
 const PAUSE = { firstMs: 250, longestMs: 30_000 };
+/** So many crashes within this time suspend the upstream. */
+const MAX_CRASHES = 5;
+const CRASH_MINUTES = 5;
 
 export interface LifecycleOptions<Link> {
   readonly id: ConnectorId;
@@ -31,26 +33,25 @@ type ConnectionState<Link> =
   | { readonly kind: "failed"; readonly error: GloveboxError; readonly retryAt: Instant }
   | { readonly kind: "suspended"; readonly error: GloveboxError };
 
-export interface LifecycleView {
-  readonly state: UpstreamStatus["state"];
-  readonly since: Instant;
-  /** The latest failure. It is kept while the next attempt is in progress. */
-  readonly error: GloveboxError | undefined;
+interface Crash {
+  readonly at: Instant;
+  readonly fact: string;
 }
 
 /** The count of failures is reset by an answered call only, so a server that starts well and dies at each call is slowed down too. */
 export class Lifecycle<Link> {
   readonly #options: LifecycleOptions<Link>;
   readonly #closing = new AbortController();
-  readonly #crashes: CrashLog;
+  /** The latest ones. */
+  #crashes: readonly Crash[] = [];
   #state: ConnectionState<Link> = { kind: "idle" };
   #since: Instant;
   #failures = 0;
+  /** The latest failure. It is kept while the next attempt is in progress. */
   #error: GloveboxError | undefined;
 
   constructor(options: LifecycleOptions<Link>) {
     this.#options = options;
-    this.#crashes = new CrashLog(options.id);
     this.#since = options.now();
   }
 
@@ -88,13 +89,13 @@ export class Lifecycle<Link> {
   restart(): Link | undefined {
     const state = this.#state;
     this.#failures = 0;
-    this.#crashes.clear();
+    this.#crashes = [];
     this.#error = undefined;
     if (state.kind !== "closed" && state.kind !== "connecting") this.#enter({ kind: "idle" });
     return state.kind === "ready" ? state.link : undefined;
   }
 
-  view(): LifecycleView {
+  view() {
     return { state: this.#state.kind, since: this.#since, error: this.#error };
   }
 
@@ -118,7 +119,7 @@ export class Lifecycle<Link> {
       case "suspended":
         throw state.error;
       case "failed":
-        this.#checkPause(state.error, state.retryAt);
+        checkPause(state.error, state.retryAt - this.#options.now());
         return this.#start();
       case "idle":
         return this.#start();
@@ -135,11 +136,6 @@ export class Lifecycle<Link> {
     this.#state = next;
     this.#since = this.#options.now();
     this.#options.onState?.(next.kind);
-  }
-
-  #checkPause(error: GloveboxError, retryAt: Instant): void {
-    const leftMs = retryAt - this.#options.now();
-    if (leftMs > 0) throw waitingError(error, leftMs);
   }
 
   #start(): Promise<Link> {
@@ -159,31 +155,42 @@ export class Lifecycle<Link> {
       }
       return link;
     } catch (thrown) {
-      if (this.#state.kind === "connecting") this.#fail(toGloveboxError(thrown, this.#options.id), false);
+      const message = `${this.#options.id}: connecting failed unexpectedly`;
+      const isOwn = thrown instanceof GloveboxError;
+      const error = isOwn ? thrown : new GloveboxError("INTERNAL_BUG", message, { cause: thrown });
+      if (this.#state.kind === "connecting") this.#fail(error, false);
       throw thrown;
     }
   }
 
   /** The first loss of a working connection has no pause; a connection that never opened has one from the start. */
   #fail(error: GloveboxError, wasReady: boolean): void {
-    const now = this.#options.now();
-    if (this.#options.isCrash?.(error) === true) this.#crashes.add(error, now);
-    const suspension = this.#crashes.verdict(now);
+    const { id, now, isCrash } = this.#options;
+    const at = now();
+    if (isCrash?.(error)) this.#crashes = [...this.#crashes, { at, fact: toFact(error, id) }].slice(-MAX_CRASHES);
+    const suspension = findSuspension(this.#crashes, id, at);
     this.#error = suspension ?? error;
     if (suspension) return this.#enter({ kind: "suspended", error: suspension });
     this.#failures += 1;
     const pauseMs = backoffMs(this.#failures - (wasReady ? 1 : 0), PAUSE);
-    this.#enter({ kind: "failed", error, retryAt: now + pauseMs });
+    this.#enter({ kind: "failed", error, retryAt: at + pauseMs });
   }
 }
 
-/** Keeps the code of the failure, so that a missing credential is still recognized as one. */
-function waitingError(error: GloveboxError, leftMs: number): GloveboxError {
-  const seconds = Math.max(leftMs / 1000, 0.1).toFixed(1);
-  return new GloveboxError(error.code, `${error.message}; the next try is in ${seconds} s`, error.details);
+/** Returns the error for every later use once there were too many crashes, with what happened as evidence. */
+function findSuspension(crashes: readonly Crash[], id: ConnectorId, now: Instant): GloveboxError | undefined {
+  const recent = crashes.filter(({ at }) => now - at < CRASH_MINUTES * MINUTE_MS);
+  if (recent.length < MAX_CRASHES) return undefined;
+  const counted = Map.groupBy(recent, ({ fact }) => fact);
+  const evidence = [...counted].map(([fact, { length }]) => (length === 1 ? fact : `${fact}, ${length} times`));
+  const message = `${id}: suspended after ${MAX_CRASHES} crashes within ${CRASH_MINUTES} minutes (${evidence.join("; ")})`;
+  const hint = `Fix the server, then run \`glovebox servers restart ${id}\``;
+  return new GloveboxError("UPSTREAM_UNREACHABLE", message, { hint });
 }
 
-function toGloveboxError(thrown: unknown, id: ConnectorId): GloveboxError {
-  if (thrown instanceof GloveboxError) return thrown;
-  return new GloveboxError("INTERNAL_BUG", `${id}: connecting failed unexpectedly`, { cause: thrown });
+/** Keeps the code of the failure, so that a missing credential is still recognized as one. */
+function checkPause(error: GloveboxError, leftMs: number): void {
+  if (leftMs <= 0) return;
+  const seconds = Math.max(leftMs / 1000, 0.1).toFixed(1);
+  throw new GloveboxError(error.code, `${error.message}; the next try is in ${seconds} s`, error.details);
 }

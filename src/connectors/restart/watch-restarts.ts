@@ -4,7 +4,7 @@
  */
 
 import { pollEvery } from "../../timing/index.ts";
-import { isJsonObject } from "../../domain/index.ts";
+import { isJsonObject, parseJson } from "../../domain/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
 
 import type { Connector, DurableValues } from "../connector.ts";
@@ -12,21 +12,21 @@ import type { Connector, DurableValues } from "../connector.ts";
 /** Where requests are left for running gateways. */
 const KEY = "restarts";
 
-export interface RestartWatch extends AsyncDisposable {}
-
-export interface RestartOptions {
+/** Ignores requests from before it began: every upstream has just been started. */
+export function watchRestarts({
+  connectors,
+  values,
+  everyMs,
+}: {
   readonly connectors: readonly Connector[];
   readonly values: Pick<DurableValues, "get">;
   readonly everyMs: number;
-}
-
-/** Ignores requests from before it began: every upstream has just been started. */
-export function watchRestarts({ connectors, values, everyMs }: RestartOptions): RestartWatch {
-  let seen: ReadonlyMap<string, Instant> | undefined;
+}): AsyncDisposable {
+  let earlier: ReadonlyMap<string, Instant> | undefined;
   const look = async (): Promise<void> => {
     const requested = parseRestarts(await values.get(KEY));
-    const due = seen === undefined ? [] : connectors.filter(({ id }) => requested.get(id) !== seen?.get(id));
-    seen = requested;
+    const due = connectors.filter(({ id }) => earlier && requested.get(id) !== earlier.get(id));
+    earlier = requested;
     await Promise.all(due.map(async (connector) => connector.restart?.()));
   };
   return pollEvery(everyMs, look, look());
@@ -43,15 +43,7 @@ export async function requestRestart(
 }
 
 function parseRestarts(text: string | undefined): ReadonlyMap<string, Instant> {
-  const raw = parseJson(text ?? "{}");
+  const raw = parseJson(text ?? "");
   const entries = Object.entries(isJsonObject(raw) ? raw : {});
   return new Map(entries.flatMap(([id, at]) => (typeof at === "number" ? [[id, at]] : [])));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

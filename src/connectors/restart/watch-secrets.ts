@@ -37,35 +37,31 @@ function toStamp(name: SecretName, secrets: readonly SecretSummary[]): string {
   return found ? `${found.version} ${found.setAt}` : "none";
 }
 
-export interface SecretWatch extends AsyncDisposable {}
-
 /** An upstream with the secrets that it was lent. */
 export interface BorrowingUpstream {
   readonly connector: Connector;
   readonly loans: LoanBook;
 }
 
-export interface SecretWatchOptions {
-  readonly borrowers: readonly BorrowingUpstream[];
-  readonly list: () => Promise<readonly SecretSummary[]>;
-  readonly everyMs: number;
-}
-
 /** Polls until disposed, the first time after `everyMs`. */
-export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): SecretWatch {
-  const look = async (): Promise<void> => {
+export function watchSecrets({
+  borrowers,
+  list,
+  everyMs,
+}: {
+  readonly borrowers: readonly BorrowingUpstream[];
+  readonly list: Vault["list"];
+  readonly everyMs: number;
+}): AsyncDisposable {
+  return pollEvery(everyMs, async () => {
     const secrets = await list();
-    // An upstream that is connecting keeps its old secrets; a later poll restarts it.
-    const due = borrowers.filter(
-      ({ connector, loans }) => loans.hasChanged(secrets) && connector.status().state !== "connecting",
-    );
-    await Promise.all(due.map(restart));
-  };
-  return pollEvery(everyMs, look);
-}
-
-/** Clears the loans first: from then on the upstream starts with the current secrets. */
-async function restart({ connector, loans }: BorrowingUpstream): Promise<void> {
-  loans.clear();
-  await connector.restart?.();
+    const restarts = borrowers.map(async ({ connector, loans }) => {
+      // An upstream that is connecting keeps its old secrets; a later poll restarts it.
+      if (!loans.hasChanged(secrets) || connector.status().state === "connecting") return;
+      // Cleared first: from then on the upstream starts with the current secrets.
+      loans.clear();
+      await connector.restart?.();
+    });
+    await Promise.all(restarts);
+  });
 }
