@@ -7,7 +7,7 @@ import { beginLogin } from "../../src/connectors/login/begin-login.ts";
 import { createLoginFetch } from "../../src/connectors/login/login-fetch.ts";
 import { createMcpConnector } from "../../src/connectors/mcp/mcp-connector.ts";
 import { createTokenSource } from "../../src/connectors/login/token-source.ts";
-import type { Login, LoginStore } from "../../src/connectors/login/login.ts";
+import type { Login, LoginStore } from "../../src/connectors/login/login-store.ts";
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../src/domain/index.ts";
 import type { HostPort } from "../../src/domain/index.ts";
 import { openEgress } from "../../src/egress/index.ts";

@@ -117,7 +117,7 @@ test("a secret becomes plain text in these files only, and the vault's index exp
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",
     "connectors/create-borrowing-upstream.ts",
-    "connectors/login/login.ts",
+    "connectors/login/login-store.ts",
     "connectors/login/revoke-login.ts",
     "connectors/login/token-source.ts",
     "connectors/mcp/transport/authorize-fetch.ts",

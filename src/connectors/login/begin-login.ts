@@ -6,6 +6,7 @@
 import {
   computeScopeUnion,
   exchangeAuthorization,
+  registerClient,
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
@@ -13,21 +14,26 @@ import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 
 import { defined } from "../../domain/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
+import { Secret } from "../../vault/index.ts";
 
-import { chooseClient } from "./choose-client.ts";
-import type { ClientChoice } from "./choose-client.ts";
 import { discoverLogin } from "./discover.ts";
 import type { DiscoveredLogin } from "./discover.ts";
-import { toClientInformation, withTokens } from "./login.ts";
-import type { Login, LoginClient } from "./login.ts";
 import { explainLogin, loginRefused } from "./login-errors.ts";
 import { checkLoginUrl, createLoginFetch } from "./login-fetch.ts";
 import type { LoginReach } from "./login-fetch.ts";
+import { toClientInformation, withTokens } from "./login-store.ts";
+import type { Login } from "./login-store.ts";
 
 export interface LoginRequest extends LoginReach {
   readonly id: ConnectorId;
   readonly kind: "http" | "sse";
-  readonly choice: ClientChoice;
+  /** The client that the operator configured. */
+  readonly choice: {
+    readonly clientId?: string;
+    readonly clientSecret?: Secret;
+    /** An https URL of the operator with a client ID metadata document. */
+    readonly clientMetadataUrl?: string;
+  };
   /** The scopes that the operator wants; if empty, those that the server requires. */
   readonly scopes: readonly string[];
   /** Requested in addition: scopes that a call lacked, and those of an earlier login. */
@@ -52,28 +58,19 @@ export interface PendingLogin {
  * Discovers the authorization server, chooses a client and creates the URL that a person has to open. Stores nothing.
  */
 export async function beginLogin(request: LoginRequest): Promise<PendingLogin> {
-  const { id } = request;
   try {
     return await begin(request);
   } catch (thrown) {
-    throw explainLogin(thrown, id);
+    throw explainLogin(thrown, request.id);
   }
 }
 
-interface LoginAttempt {
-  readonly discovered: DiscoveredLogin;
-  readonly client: LoginClient;
-  readonly codeVerifier: string;
-  readonly scope: string | undefined;
-}
-
 async function begin(request: LoginRequest): Promise<PendingLogin> {
-  const { id, redirectUri, state, choice } = request;
-  const fetch = createLoginFetch(request);
-  const discovered = await discoverLogin({ ...request, fetch });
+  const { id, redirectUri, state } = request;
+  const discovered = await discoverLogin({ ...request, fetch: createLoginFetch(request) });
   const { metadata, resource } = discovered;
   const scope = chooseScope(request, discovered);
-  const client = await chooseClient({ id, choice, metadata, redirectUri, scope, fetch });
+  const client = await chooseClient(request, metadata, scope);
   const { authorizationUrl, codeVerifier } = await startAuthorization(metadata.issuer, {
     metadata,
     clientInformation: toClientInformation(client),
@@ -90,7 +87,7 @@ async function begin(request: LoginRequest): Promise<PendingLogin> {
       if (isUsed) throw loginRefused(id, "this login was answered already", "Start another one");
       isUsed = true;
       try {
-        return await finish(request, { discovered, client, codeVerifier, scope }, answer);
+        return await finish(request, { metadata, resource, client, codeVerifier, scope }, answer);
       } catch (thrown) {
         throw explainLogin(thrown, id);
       }
@@ -105,12 +102,67 @@ function chooseScope({ scopes, moreScopes }: LoginRequest, { scope, metadata }: 
   return wanted !== undefined && offersRefresh ? computeScopeUnion(wanted, "offline_access") : wanted;
 }
 
+/**
+ * Configured, described by a metadata document, or registered now: for one login only, because the port of its callback
+ * differs each time.
+ */
+async function chooseClient(
+  request: LoginRequest,
+  metadata: AuthorizationServerMetadata,
+  scope: string | undefined,
+): Promise<Login["client"]> {
+  const { clientId, clientSecret, clientMetadataUrl } = request.choice;
+  if (clientId !== undefined) return { id: clientId, secret: clientSecret };
+  const takesDocument =
+    "client_id_metadata_document_supported" in metadata && metadata.client_id_metadata_document_supported === true;
+  if (takesDocument && clientMetadataUrl !== undefined) return { id: clientMetadataUrl, authMethod: "none" };
+  if (metadata.registration_endpoint !== undefined) return register(request, metadata, scope);
+  const document = takesDocument ? ", or oauth.clientMetadataUrl" : "";
+  throw loginRefused(
+    request.id,
+    "its authorization server does not support client registration",
+    `Register a client there with the redirect URI http://127.0.0.1/callback, and set oauth.clientId${document}`,
+  );
+}
+
+/** A public client if possible: a program on a user's machine cannot keep a client secret. */
+const METHODS = ["none", "client_secret_basic", "client_secret_post"];
+
+async function register(
+  request: LoginRequest,
+  metadata: AuthorizationServerMetadata,
+  scope: string | undefined,
+): Promise<Login["client"]> {
+  const method = METHODS.find((one) => metadata.token_endpoint_auth_methods_supported?.includes(one));
+  const registered = await registerClient(metadata.issuer, {
+    metadata,
+    clientMetadata: {
+      client_name: "Glovebox",
+      redirect_uris: [request.redirectUri],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      application_type: "native",
+      ...defined({ token_endpoint_auth_method: method }),
+    },
+    ...defined({ scope }),
+    fetchFn: createLoginFetch(request),
+  });
+  const { client_id: id, client_secret: secret, token_endpoint_auth_method: authMethod = method } = registered;
+  return { id, secret: secret === undefined ? undefined : new Secret(secret), authMethod };
+}
+
+interface LoginAttempt extends Pick<DiscoveredLogin, "metadata" | "resource"> {
+  readonly client: Login["client"];
+  readonly codeVerifier: string;
+  readonly scope: string | undefined;
+}
+
 async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLSearchParams): Promise<Login> {
   const { id, redirectUri, now } = request;
-  const { discovered, client, codeVerifier, scope } = attempt;
-  const { metadata, resource } = discovered;
+  const { metadata, resource, client, codeVerifier, scope } = attempt;
   const { code, iss } = readAnswer(request, metadata, answer);
-  const tokens = await exchangeAuthorization(metadata.issuer, {
+  const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
+  const tokens = await exchangeAuthorization(issuer, {
     metadata,
     clientInformation: toClientInformation(client),
     authorizationCode: code,
@@ -121,28 +173,20 @@ async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLS
     ...defined({ iss }),
   });
   if (tokens.token_type.toLowerCase() !== "bearer") {
-    throw loginRefused(
-      id,
-      "the token has a type that Glovebox does not support",
-      "Set a credential in headers instead",
-    );
+    const hint = "Set a credential in headers instead";
+    throw loginRefused(id, "the token has a type that Glovebox does not support", hint);
   }
-  const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
   const tokenEndpoint = { url, authMethods };
-  const key = { upstream: id, issuer, resource };
-  const more = { ...findRevocation(metadata, authMethods), ...defined({ scope }) };
-  return withTokens({ ...key, client, tokenEndpoint, ...more }, tokens, now());
+  const revocation = findRevocation(metadata, authMethods);
+  return withTokens({ upstream: id, issuer, resource, client, tokenEndpoint, revocation, scope }, tokens, now());
 }
 
 /** The client authenticates as at the token endpoint, unless the server specifies otherwise (RFC 8414 §2). */
-function findRevocation(
-  metadata: AuthorizationServerMetadata,
-  usual: readonly string[] | undefined,
-): Pick<Login, "revocation"> {
-  if (!("revocation_endpoint" in metadata) || typeof metadata.revocation_endpoint !== "string") return {};
+function findRevocation(metadata: AuthorizationServerMetadata, usual: string[] | undefined): Login["revocation"] {
+  if (!("revocation_endpoint" in metadata) || typeof metadata.revocation_endpoint !== "string") return undefined;
   const { revocation_endpoint: url, revocation_endpoint_auth_methods_supported: own } = metadata;
   const isList = Array.isArray(own) && own.every((method) => typeof method === "string");
-  return { revocation: { url, authMethods: isList ? own : usual } };
+  return { url, authMethods: isList ? own : usual };
 }
 
 /** State and issuer are checked first: until both are right, nothing else in the answer is trusted (RFC 9207 §2.4). */
@@ -163,9 +207,6 @@ function readAnswer(
   const code = answer.get("code");
   if (code !== null && code !== "" && !answer.has("error")) return { code, iss };
   const error = /^[a-z_]{1,60}$/.exec(answer.get("error") ?? "")?.[0] ?? "no code";
-  throw loginRefused(
-    id,
-    `the authorization server answered ${error}`,
-    "Start another login, or ask the server's operator",
-  );
+  const hint = "Start another login, or ask the server's operator";
+  throw loginRefused(id, `the authorization server answered ${error}`, hint);
 }

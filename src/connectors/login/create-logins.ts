@@ -9,25 +9,21 @@ import type { Vault } from "../../vault/index.ts";
 import { beginLogin } from "./begin-login.ts";
 import type { PendingLogin } from "./begin-login.ts";
 import { createLoginFetch } from "./login-fetch.ts";
-import type { LoginReach } from "./login-fetch.ts";
-import type { Login, LoginStore } from "./login.ts";
+import type { Login, LoginStore } from "./login-store.ts";
 import { revokeLogin } from "./revoke-login.ts";
 import type { Revocation } from "./revoke-login.ts";
 
 /** Everything that is done with the login of one upstream. */
 export interface Logins {
   /** Discovers and registers. `scopes` are requested in addition to those of an earlier login. */
-  begin(id: ConnectorId, request: BeginLoginRequest): Promise<PendingLogin>;
+  begin(
+    id: ConnectorId,
+    request: { readonly scopes: readonly string[]; readonly redirectUri: string; readonly state: string },
+  ): Promise<PendingLogin>;
   /** Recorded in the ledger first. Running gateways use the login within a few seconds. */
   keep(login: Login, actor: string): Promise<void>;
   /** Removes the login, then revokes its tokens at the authorization server if that supports it. */
   drop(id: ConnectorId, actor: string): Promise<DroppedLogin>;
-}
-
-export interface BeginLoginRequest {
-  readonly scopes: readonly string[];
-  readonly redirectUri: string;
-  readonly state: string;
 }
 
 /** Without an issuer the login could no longer be read, so there was nothing to revoke. */
@@ -41,23 +37,35 @@ export interface LoginsOptions {
   readonly egress: Egress;
   readonly vault: Pick<Vault, "lend">;
   /** Resolves when the entry is in the ledger. */
-  readonly record: (entry: LoginEntry) => Promise<unknown>;
+  readonly record: (entry: {
+    readonly actor: string;
+    readonly action: "upstream.login" | "upstream.logout" | "upstream.revoked";
+    readonly subject: ConnectorId;
+    readonly detail: JsonObject;
+  }) => Promise<unknown>;
   /** Makes running gateways connect to the upstream again. */
   readonly requestRestart: (id: ConnectorId) => Promise<void>;
   readonly now: () => Instant;
 }
 
-interface LoginEntry {
-  readonly actor: string;
-  readonly action: "upstream.login" | "upstream.logout" | "upstream.revoked";
-  readonly subject: ConnectorId;
-  readonly detail: JsonObject;
-}
-
 export function createLogins(options: LoginsOptions): Logins {
-  const { upstreams, store, egress, record, requestRestart } = options;
+  const { upstreams, store, egress, vault, record, requestRestart, now } = options;
   return {
-    begin: (id, request) => begin(options, id, request),
+    async begin(id, { scopes, ...request }) {
+      const server = findServer(upstreams, id);
+      if (!server) {
+        const hint = "Only upstreams with a url can have a login";
+        throw new GloveboxError("REQUEST_INVALID", `${id} is not an HTTP server`, { hint });
+      }
+      const { url, transport: kind } = server;
+      const { clientId, clientMetadataUrl, clientSecret, grants, scopes: configured } = server.oauth;
+      // The scopes of an earlier login again, so that adding one scope does not lose the others.
+      const earlier = scopes.length === 0 ? undefined : (await store.find(id))?.scope;
+      const filled = clientSecret && (await fillTemplates({ clientSecret }, vault, `login of upstream ${id}`));
+      const choice = defined({ clientId, clientMetadataUrl, clientSecret: filled?.["clientSecret"] });
+      const moreScopes = earlier === undefined ? scopes : [...scopes, earlier];
+      return beginLogin({ ...request, id, kind, url, egress, grants, choice, scopes: configured, moreScopes, now });
+    },
     async keep(login, actor) {
       const { upstream, issuer, resource } = login;
       await record({ actor, action: "upstream.login", subject: upstream, detail: { issuer, resource } });
@@ -76,7 +84,9 @@ export function createLogins(options: LoginsOptions): Logins {
       });
       await requestRestart(id);
       if (!login) return wasStored ? { kind: "forgotten" } : { kind: "none" };
-      const revocation = await revokeLogin(login, createLoginFetch({ egress, ...findReach(upstreams, id) }));
+      // Only addresses that the operator wrote may be unencrypted or in a private network.
+      const { url = "", oauth } = findServer(upstreams, id) ?? {};
+      const revocation = await revokeLogin(login, createLoginFetch({ egress, url, grants: oauth?.grants ?? [] }));
       const detail = { issuer: login.issuer, outcome: revocation.kind };
       await record({ actor, action: "upstream.revoked", subject: id, detail });
       return { kind: "forgotten", issuer: login.issuer, revocation };
@@ -84,28 +94,7 @@ export function createLogins(options: LoginsOptions): Logins {
   };
 }
 
-/** Only addresses that the operator wrote may be unencrypted or in a private network. */
-function findReach(upstreams: LoginsOptions["upstreams"], id: ConnectorId): Omit<LoginReach, "egress"> {
-  const upstream = upstreams.get(id);
-  if (upstream === undefined || upstream.transport === "stdio") return { url: "", grants: [] };
-  return { url: upstream.url, grants: upstream.oauth.grants };
-}
-
-/** Requests the scopes of an earlier login again, so that adding one scope does not lose the others. */
-async function begin(options: LoginsOptions, id: ConnectorId, request: BeginLoginRequest): Promise<PendingLogin> {
-  const upstream = options.upstreams.get(id);
-  if (upstream === undefined || upstream.transport === "stdio") {
-    throw new GloveboxError("REQUEST_INVALID", `${id} is not an HTTP server`, {
-      hint: "Only upstreams with a url can have a login",
-    });
-  }
-  const { store, vault, egress, now } = options;
-  const { scopes, ...rest } = request;
-  const { oauth, url, transport: kind } = upstream;
-  const earlier = scopes.length === 0 ? undefined : (await store.find(id))?.scope;
-  const { clientId, clientMetadataUrl, clientSecret, grants } = oauth;
-  const filled = clientSecret && (await fillTemplates({ clientSecret }, vault, `login of upstream ${id}`));
-  const choice = defined({ clientId, clientMetadataUrl, clientSecret: filled?.["clientSecret"] });
-  const moreScopes = earlier === undefined ? scopes : [...scopes, earlier];
-  return beginLogin({ ...rest, id, kind, url, egress, grants, choice, scopes: oauth.scopes, moreScopes, now });
+function findServer(upstreams: LoginsOptions["upstreams"], id: ConnectorId) {
+  const server = upstreams.get(id);
+  return server?.transport === "stdio" ? undefined : server;
 }

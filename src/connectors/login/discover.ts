@@ -25,23 +25,33 @@ export interface DiscoveredLogin {
   readonly scope: string | undefined;
 }
 
-export interface DiscoverOptions {
+/** Sends a request without a credential and follows the challenge. */
+export async function discoverLogin({
+  id,
+  kind,
+  url,
+  fetch,
+}: {
   readonly id: ConnectorId;
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly fetch: FetchLike;
-}
-
-/** Sends a request without a credential and follows the challenge. */
-export async function discoverLogin(options: DiscoverOptions): Promise<DiscoveredLogin> {
-  const { id, url, fetch } = options;
-  const challenge = await askForChallenge(options);
+}): Promise<DiscoveredLogin> {
+  const challenge = await askForChallenge(kind, url, fetch);
   const found = await findResource(url, challenge.resourceMetadataUrl, fetch);
-  checkResource(id, url, found);
+  // A token for another resource than the upstream would be valid elsewhere (RFC 9728 §3.3).
+  if (found && !isForResource(url, found.resource)) {
+    const hint = "Configure the upstream with the address in its metadata, or report it to the server's operator";
+    throw loginRefused(id, "its metadata is for another resource than this upstream", hint);
+  }
   const issuer = found?.authorization_servers?.[0] ?? new URL("/", url).href;
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   if (!metadata) throw loginRefused(id, "no authorization server was found", "Set a credential in headers instead");
-  checkMetadata(id, metadata);
+  // Without PKCE a stolen code is a stolen login. A server that does not announce it counts as one without.
+  if (!metadata.code_challenge_methods_supported?.includes("S256")) {
+    const hint = "Set a credential in headers instead, or ask the server's operator to support PKCE";
+    throw loginRefused(id, "its authorization server does not announce PKCE with S256", hint);
+  }
   return {
     metadata,
     resource: found?.resource ?? resourceUrlFromServerUrl(url).href,
@@ -49,24 +59,26 @@ export async function discoverLogin(options: DiscoverOptions): Promise<Discovere
   };
 }
 
-type Challenge = ReturnType<typeof extractWWWAuthenticateParams>;
+/** Whether a token for `resource` may be sent to `url`. */
+export function isForResource(url: string, resource: string): boolean {
+  if (!URL.canParse(resource)) return false;
+  return checkResourceAllowed({ requestedResource: resourceUrlFromServerUrl(url), configuredResource: resource });
+}
 
 /** Opens no session, and is refused even by servers that accept an anonymous handshake. */
-const QUESTION = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "tools/list", params: {} });
+const QUESTION = {
+  method: "POST",
+  headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
+  body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "tools/list", params: {} }),
+};
 
 /** A server that does not refuse may still need a login for some calls. Its well-known address is tried then. */
-async function askForChallenge({ kind, url, fetch }: DiscoverOptions): Promise<Challenge> {
-  const accept = "application/json, text/event-stream";
-  const response = await fetch(
-    url,
-    kind === "sse"
-      ? { headers: { accept: "text/event-stream" } }
-      : {
-          method: "POST",
-          headers: { accept, "content-type": "application/json" },
-          body: QUESTION,
-        },
-  );
+async function askForChallenge(
+  kind: "http" | "sse",
+  url: string,
+  fetch: FetchLike,
+): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
+  const response = await fetch(url, kind === "sse" ? { headers: { accept: "text/event-stream" } } : QUESTION);
   await response.body?.cancel();
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
 }
@@ -86,23 +98,3 @@ async function findResource(
 
 /** The client has no error class for these. */
 const NOTHING_THERE = /^(?:Resource server does not implement|HTTP 4\d\d trying to load)/;
-
-/** A token for another resource than the upstream would be valid elsewhere (RFC 9728 §3.3). */
-function checkResource(id: ConnectorId, url: string, found: OAuthProtectedResourceMetadata | undefined): void {
-  if (!found || isForResource(url, found.resource)) return;
-  const hint = "Configure the upstream with the address in its metadata, or report it to the server's operator";
-  throw loginRefused(id, "its metadata is for another resource than this upstream", hint);
-}
-
-/** Whether a token for `resource` may be sent to `url`. */
-export function isForResource(url: string, resource: string): boolean {
-  if (!URL.canParse(resource)) return false;
-  return checkResourceAllowed({ requestedResource: resourceUrlFromServerUrl(url), configuredResource: resource });
-}
-
-/** Without PKCE a stolen code is a stolen login. A server that does not announce it counts as one without. */
-function checkMetadata(id: ConnectorId, metadata: AuthorizationServerMetadata): void {
-  if (metadata.code_challenge_methods_supported?.includes("S256") === true) return;
-  const hint = "Set a credential in headers instead, or ask the server's operator to support PKCE";
-  throw loginRefused(id, "its authorization server does not announce PKCE with S256", hint);
-}

@@ -17,7 +17,8 @@ export function loginRefused(id: ConnectorId, cause: string, hint: string): Glov
 export function explainLogin(thrown: unknown, id: ConnectorId): GloveboxError {
   if (thrown instanceof GloveboxError) return thrown;
   if (thrown instanceof IssuerMismatchError) {
-    return loginRefused(id, "the answer comes from another authorization server", TAMPERED);
+    const hint = "Do not continue: this may be a mix-up attack. Report it to the server's operator";
+    return loginRefused(id, "the answer comes from another authorization server", hint);
   }
   if (thrown instanceof RegistrationRejectedError) {
     const hint = "Register a client there by hand and set oauth.clientId for this upstream";
@@ -27,13 +28,10 @@ export function explainLogin(thrown: unknown, id: ConnectorId): GloveboxError {
     const code = PLAIN_CODE.test(thrown.code) ? thrown.code : "an error";
     return loginRefused(id, `the authorization server answered ${code}`, `Log in again: ${serverCommand("login", id)}`);
   }
-  const isUnreadable = thrown instanceof Error && ["ZodError", "SyntaxError"].includes(thrown.name);
-  return isUnreadable
-    ? loginRefused(id, "the metadata for the login is malformed", "Report it to the server's operator")
-    : new GloveboxError("UPSTREAM_UNREACHABLE", `${id}: the authorization server cannot be used`, {
-        cause: thrown,
-        hint: "Check that it runs and is reachable, then try again",
-      });
+  if (thrown instanceof Error && ["ZodError", "SyntaxError"].includes(thrown.name)) {
+    return loginRefused(id, "the metadata for the login is malformed", "Report it to the server's operator");
+  }
+  const hint = "Check that it runs and is reachable, then try again";
+  const message = `${id}: the authorization server cannot be used`;
+  return new GloveboxError("UPSTREAM_UNREACHABLE", message, { cause: thrown, hint });
 }
-
-const TAMPERED = "Do not continue: this may be a mix-up attack. Report it to the server's operator";

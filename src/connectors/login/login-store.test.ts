@@ -10,7 +10,7 @@ import type { Fixture } from "../../vault/fixtures/set-up.ts";
 import { createLease } from "./hold-lease.ts";
 import type { Lease, LeasePlaces } from "./hold-lease.ts";
 import { createLoginStore } from "./login-store.ts";
-import type { Login, LoginStore } from "./login.ts";
+import type { Login, LoginStore } from "./login-store.ts";
 
 const upstream = parseConnectorId("notes");
 assert.ok(upstream);

@@ -1,14 +1,68 @@
-/** Stores logins in the vault, each under a name derived from upstream, issuer and resource. */
+/**
+ * What a finished login consists of, and its store: the vault, under a name derived from upstream, issuer and resource.
+ * Tokens are plain text only inside this folder.
+ */
 
-import { GloveboxError, isJsonObject, parseSecretName } from "../../domain/index.ts";
-import type { ConnectorId, SecretName } from "../../domain/index.ts";
+import type { OAuthTokens } from "@modelcontextprotocol/client";
+import { z } from "zod";
+
+import { GloveboxError, defined, parseJson, parseSecretName } from "../../domain/index.ts";
+import type { ConnectorId, Instant, SecretName } from "../../domain/index.ts";
 import { digestOf } from "../../text/index.ts";
-import type { Secret, Vault } from "../../vault/index.ts";
+import { SECOND_MS } from "../../timing/index.ts";
+import { Secret } from "../../vault/index.ts";
+import type { Vault } from "../../vault/index.ts";
 
 import type { DurableValues } from "../connector.ts";
 import type { Lease } from "./hold-lease.ts";
-import { parseLoginText, toLoginText } from "./login.ts";
-import type { Login, LoginKey, LoginStore } from "./login.ts";
+
+const SECRET = z.codec(z.string(), z.instanceof(Secret), {
+  decode: (text) => new Secret(text),
+  encode: (secret) => secret.reveal(),
+});
+
+/** Discovered at the login and never looked up again. */
+const ENDPOINT = z.object({ url: z.string(), authMethods: z.array(z.string()).optional() });
+
+const KEY = z.object({
+  issuer: z.string(),
+  /** The audience that the token was requested for (RFC 8707). */
+  resource: z.string(),
+});
+
+const LOGIN = z.object({
+  upstream: z.string(),
+  ...KEY.shape,
+  /** The OAuth client of Glovebox at this issuer, and its authentication method if the registration set one. */
+  client: z.object({ id: z.string(), secret: SECRET.optional(), authMethod: z.string().optional() }),
+  tokenEndpoint: ENDPOINT,
+  /** Where tokens are revoked; absent if the server announced no such endpoint. */
+  revocation: ENDPOINT.optional(),
+  access: SECRET,
+  refresh: SECRET.optional(),
+  /** Absent if the server did not set one. */
+  expiresAt: z.number().optional(),
+  /** The granted scopes, or the requested ones if the server did not list them; separated by spaces. */
+  scope: z.string().optional(),
+});
+
+/** Identifies a login: a token of one issuer, for one resource, used by one upstream. Not secret. */
+export interface LoginKey extends Readonly<z.infer<typeof KEY>> {
+  readonly upstream: ConnectorId;
+}
+
+export interface Login extends Readonly<Omit<z.infer<typeof LOGIN>, "upstream">>, LoginKey {}
+
+/** Stores one login for each upstream, sealed. Several processes share it. */
+export interface LoginStore {
+  find(upstream: ConnectorId): Promise<Login | undefined>;
+  /** Replaces the login of that upstream. */
+  keep(login: Login, actor: string): Promise<void>;
+  /** Removes the login of an upstream. Returns false if there was none. */
+  drop(upstream: ConnectorId, actor: string): Promise<boolean>;
+  /** Runs `work` while no other process does so for this upstream. */
+  alone<Value>(upstream: ConnectorId, work: () => Promise<Value>): Promise<Value>;
+}
 
 export interface LoginStoreOptions {
   readonly values: DurableValues;
@@ -23,8 +77,10 @@ export function createLoginStore({ values, vault, holdLease, onToken }: LoginSto
   const reportTokens = (login: Login | undefined): void => {
     for (const token of [login?.access, login?.refresh, login?.client.secret]) if (token) onToken(token);
   };
-  const findKey = async (upstream: ConnectorId): Promise<LoginKey | undefined> =>
-    parseKey(upstream, await values.get(toValueKey(upstream)));
+  const findKey = async (upstream: ConnectorId): Promise<LoginKey | undefined> => {
+    const { data } = KEY.safeParse(parseJson((await values.get(toValueKey(upstream))) ?? ""));
+    return data && { upstream, ...data };
+  };
   return {
     async find(upstream) {
       const key = await findKey(upstream);
@@ -72,10 +128,31 @@ function toSecretName({ upstream, issuer, resource }: LoginKey): SecretName {
   return name;
 }
 
-function parseKey(upstream: ConnectorId, text: string | undefined): LoginKey | undefined {
-  if (text === undefined) return undefined;
-  const raw: unknown = JSON.parse(text);
-  if (!isJsonObject(raw)) return undefined;
-  const { issuer, resource } = raw;
-  return typeof issuer === "string" && typeof resource === "string" ? { upstream, issuer, resource } : undefined;
+/** The string that the vault seals. */
+export function toLoginText(login: Login): Secret {
+  return new Secret(JSON.stringify(z.encode(LOGIN, login)));
+}
+
+/** Returns `undefined` for a text that is not the login of exactly this key. */
+export function parseLoginText(text: Secret, key: LoginKey): Login | undefined {
+  const { data } = LOGIN.safeParse(parseJson(text.reveal()));
+  const isSame = data?.upstream === key.upstream && data.issuer === key.issuer && data.resource === key.resource;
+  return isSame ? { ...data, ...key } : undefined;
+}
+
+/** From a successful answer of a token endpoint. `before` has the fields that the answer may omit. */
+export function withTokens(before: Omit<Login, "access">, tokens: OAuthTokens, now: Instant): Login {
+  const { refresh_token: refresh, expires_in: seconds, scope = before.scope } = tokens;
+  return {
+    ...before,
+    access: new Secret(tokens.access_token),
+    refresh: refresh === undefined ? before.refresh : new Secret(refresh),
+    expiresAt: seconds === undefined ? undefined : now + seconds * SECOND_MS,
+    scope,
+  };
+}
+
+/** The client in the form of the protocol. */
+export function toClientInformation({ id, secret, authMethod }: Login["client"]) {
+  return { client_id: id, ...defined({ client_secret: secret?.reveal(), token_endpoint_auth_method: authMethod }) };
 }

@@ -4,7 +4,7 @@ import type { FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
-import type { Login, LoginClient } from "./login.ts";
+import type { Login } from "./login-store.ts";
 
 /**
  * `unsupported`: the server announced no endpoint when the login was made. `failed`: there is one, and it did not work.
@@ -15,41 +15,34 @@ export type Revocation =
   | { readonly kind: "failed"; readonly cause: string };
 
 /** Never rejects: a logout succeeds here in any case. Text of the server is left out. */
-export async function revokeLogin(login: Login, fetch: FetchLike): Promise<Revocation> {
-  const { revocation, refresh, access } = login;
+export async function revokeLogin(
+  { revocation, refresh, access, client }: Login,
+  fetch: FetchLike,
+): Promise<Revocation> {
   if (!revocation) return { kind: "unsupported" };
+  const { headers, fields } = authenticate(client, revocation.authMethods);
+  const revoke = async (token: Secret, kind: string): Promise<void> => {
+    const body = new URLSearchParams({ token: token.reveal(), token_type_hint: kind, ...fields });
+    const response = await fetch(revocation.url, { method: "POST", headers, body });
+    const text = await response.text();
+    // The server can revoke refresh tokens only, and has done so.
+    const isOtherKind = response.status === 400 && /"error"\s*:\s*"unsupported_token_type"/.test(text);
+    if (response.ok || isOtherKind) return;
+    throw new GloveboxError("UPSTREAM_FAILED", `it answered with status ${response.status}`);
+  };
   try {
     // The refresh token first: the server should then revoke the tokens that came from it (RFC 7009 §2.1).
-    if (refresh) await revoke(login, fetch, [refresh, "refresh_token"]);
-    await revoke(login, fetch, [access, "access_token"]);
+    if (refresh) await revoke(refresh, "refresh_token");
+    await revoke(access, "access_token");
     return { kind: "revoked" };
   } catch (thrown) {
-    const cause = thrown instanceof GloveboxError ? thrown.message : "it cannot be reached";
-    return { kind: "failed", cause };
+    return { kind: "failed", cause: thrown instanceof GloveboxError ? thrown.message : "it cannot be reached" };
   }
-}
-
-async function revoke(
-  { revocation, client }: Login,
-  fetch: FetchLike,
-  [token, kind]: readonly [Secret, string],
-): Promise<void> {
-  const { headers, fields } = authenticate(client, revocation?.authMethods);
-  const body = new URLSearchParams({ token: token.reveal(), token_type_hint: kind, ...fields });
-  const response = await fetch(revocation?.url ?? "", { method: "POST", headers, body });
-  const text = await response.text();
-  if (response.ok || (response.status === 400 && isOtherKind(text))) return;
-  throw new GloveboxError("UPSTREAM_FAILED", `it answered with status ${response.status}`);
-}
-
-/** The server can revoke refresh tokens only, and has done so. */
-function isOtherKind(text: string): boolean {
-  return /"error"\s*:\s*"unsupported_token_type"/.test(text);
 }
 
 /** As at the token endpoint: by the method of the registration, else by one that the server accepts. */
 function authenticate(
-  { id, secret, authMethod }: LoginClient,
+  { id, secret, authMethod }: Login["client"],
   methods: readonly string[] | undefined,
 ): { readonly headers: Record<string, string>; readonly fields: Record<string, string> } {
   if (!secret || authMethod === "none") return { headers: {}, fields: { client_id: id } };

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parseConnectorId } from "../../domain/index.ts";
 import { Secret } from "../../vault/index.ts";
 
-import type { Login, LoginStore } from "./login.ts";
+import type { Login, LoginStore } from "./login-store.ts";
 import { createTokenSource } from "./token-source.ts";
 
 const ID = parseConnectorId("up");

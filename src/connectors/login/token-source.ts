@@ -5,14 +5,15 @@
 
 import { OAuthError, refreshAuthorization } from "@modelcontextprotocol/client";
 
+import { defined } from "../../domain/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
 import type { TokenSource } from "../settings.ts";
 import { isForResource } from "./discover.ts";
-import { toClientInformation, toMetadata, withTokens } from "./login.ts";
-import type { Login, LoginStore } from "./login.ts";
+import { toClientInformation, withTokens } from "./login-store.ts";
+import type { Login, LoginStore } from "./login-store.ts";
 import { explainLogin } from "./login-errors.ts";
 
 /** A token that expires within this time is renewed before it is used. */
@@ -31,66 +32,59 @@ export interface TokenSourceOptions {
 }
 
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
+  const { id, logins, now } = options;
   let login: Login | undefined;
   let renewing: Promise<Secret | undefined> | undefined;
-  const renew = (stale: Secret): Promise<Secret | undefined> => {
-    renewing ??= renewAlone(options, stale)
-      .then((renewed) => {
-        login = renewed;
-        return renewed?.access;
-      })
-      .finally(() => (renewing = undefined));
-    return renewing;
+  const renewAlone = async (stale: Secret): Promise<Secret | undefined> => {
+    login = await logins.alone(id, async () => {
+      const found = await findUsable(options);
+      return found?.access.reveal() === stale.reveal() ? refresh(options, found) : found;
+    });
+    return login?.access;
   };
+  const renew = (stale: Secret): Promise<Secret | undefined> =>
+    (renewing ??= renewAlone(stale).finally(() => (renewing = undefined)));
   return {
     async current() {
       login ??= await findUsable(options);
-      if (!login || !endsSoon(login, options.now())) return login?.access;
-      return renew(login.access);
+      const endsSoon = login?.expiresAt !== undefined && login.expiresAt - EARLY_MS <= now();
+      return login && endsSoon ? renew(login.access) : login?.access;
     },
     // A caller whose token was replaced in the meantime only needs the new one.
-    renew: (stale) =>
-      login && login.access.reveal() !== stale.reveal() ? Promise.resolve(login.access) : renew(stale),
+    renew: async (stale) => (login && login.access.reveal() !== stale.reveal() ? login.access : renew(stale)),
     forget: () => void (login = undefined),
   };
 }
 
-function endsSoon({ expiresAt }: Login, now: Instant): boolean {
-  return expiresAt !== undefined && expiresAt - EARLY_MS <= now;
-}
-
 /** A login for another address must not be sent to this one. */
-async function findUsable({ id, url, logins: keeper }: TokenSourceOptions): Promise<Login | undefined> {
-  const login = await keeper.find(id);
+async function findUsable({ id, url, logins }: TokenSourceOptions): Promise<Login | undefined> {
+  const login = await logins.find(id);
   return login && isForResource(url, login.resource) ? login : undefined;
 }
 
-function renewAlone(options: TokenSourceOptions, stale: Secret): Promise<Login | undefined> {
-  return options.logins.alone(options.id, async () => {
-    const login = await findUsable(options);
-    if (!login || login.access.reveal() !== stale.reveal()) return login;
-    if (!login.refresh) return undefined;
-    return refresh(options, login, login.refresh);
-  });
-}
-
-async function refresh(options: TokenSourceOptions, login: Login, token: Secret): Promise<Login | undefined> {
-  const { id, logins: keeper, fetch, now } = options;
+async function refresh({ id, logins, fetch, now }: TokenSourceOptions, login: Login): Promise<Login | undefined> {
+  const { issuer, resource, tokenEndpoint } = login;
+  if (!login.refresh) return undefined;
   try {
-    const tokens = await refreshAuthorization(login.issuer, {
-      metadata: toMetadata(login),
+    const tokens = await refreshAuthorization(issuer, {
+      metadata: {
+        issuer,
+        authorization_endpoint: tokenEndpoint.url,
+        token_endpoint: tokenEndpoint.url,
+        response_types_supported: ["code"],
+        ...defined({ token_endpoint_auth_methods_supported: tokenEndpoint.authMethods }),
+      },
       clientInformation: toClientInformation(login.client),
-      refreshToken: token.reveal(),
-      resource: login.resource,
+      refreshToken: login.refresh.reveal(),
+      resource,
       fetchFn: fetch,
     });
     const renewed = withTokens(login, tokens, now());
-    await keeper.keep(renewed, "gateway");
+    await logins.keep(renewed, "gateway");
     return renewed;
   } catch (thrown) {
     if (!(thrown instanceof OAuthError) || !FINAL.includes(thrown.code)) throw explainLogin(thrown, id);
-    const { refresh: _, ...ended } = login;
-    await keeper.keep(ended, "gateway");
+    await logins.keep({ ...login, refresh: undefined }, "gateway");
     return undefined;
   }
 }
