@@ -3,18 +3,20 @@
  * `server/discover` (from 2026-07-28). Probing takes time and breaks some old servers, so the result is stored.
  */
 
-import { isJsonObject } from "../../domain/index.ts";
+import { z } from "zod";
+
+import { parseJson } from "../../domain/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
+import { DAY_MS } from "../../timing/index.ts";
 
 import type { DurableValues } from "../connector.ts";
 
-export type Era = "legacy" | "modern";
+const VERDICT = z.object({ era: z.enum(["legacy", "modern"]), at: z.number() });
 
 /** The era of a server, and when it was found out. */
-export interface EraVerdict {
-  readonly era: Era;
-  readonly at: Instant;
-}
+export type EraVerdict = Readonly<z.infer<typeof VERDICT>>;
+
+export type Era = EraVerdict["era"];
 
 /** Remembers verdicts between starts. A failure to remember only costs time, so it is ignored. */
 export interface EraVerdicts {
@@ -26,13 +28,11 @@ export interface EraVerdicts {
 /** How one attempt connects: `ask` probes and falls back, the other two rely on a verdict. */
 export type Handshake = "ask" | Era;
 
-/** An updated server still accepts the old handshake, so nothing would reveal the update: legacy verdicts expire. */
-const LEGACY_HORIZON_MS = 24 * 60 * 60 * 1000;
-
 /** What to try, in this order; the second only if the first failed in a way that suggests the other era. */
 export function planHandshakes(verdict: EraVerdict | undefined, now: Instant): readonly Handshake[] {
   if (verdict?.era === "modern") return ["modern", "ask"];
-  const isFresh = verdict !== undefined && now >= verdict.at && now - verdict.at < LEGACY_HORIZON_MS;
+  // An updated server still accepts the old handshake, so nothing would reveal the update: legacy verdicts expire.
+  const isFresh = verdict !== undefined && now >= verdict.at && now - verdict.at < DAY_MS;
   // A server that exits at an unknown request is an old one, so a failed probe is followed by the legacy handshake.
   return isFresh ? ["legacy", "ask"] : ["ask", "legacy"];
 }
@@ -52,13 +52,5 @@ export function toVerdictText(verdict: EraVerdict | undefined): string {
 
 /** Returns `undefined` for anything that `toVerdictText` would not have written. */
 export function parseVerdictText(text: string | undefined): EraVerdict | undefined {
-  if (text === undefined || text === "") return undefined;
-  try {
-    const raw: unknown = JSON.parse(text);
-    if (!isJsonObject(raw)) return undefined;
-    const { era, at } = raw;
-    return (era === "legacy" || era === "modern") && typeof at === "number" ? { era, at } : undefined;
-  } catch {
-    return undefined;
-  }
+  return VERDICT.safeParse(parseJson(text ?? "")).data;
 }

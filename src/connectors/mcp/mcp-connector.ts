@@ -18,6 +18,9 @@ import { callSynthetic } from "./messages/synthetic.ts";
 import { parseResult } from "./messages/parse-result.ts";
 import { isCrash, toUpstreamError } from "./to-error.ts";
 
+/** Lines of output in the cause of a failure. */
+const SHOWN_LINES = 5;
+
 export interface McpConnectorOptions extends DialerOptions {
   /** Called after each change of state of the connection. Must not throw. */
   readonly onState?: (state: UpstreamStatus["state"]) => void;
@@ -52,7 +55,11 @@ class McpConnector implements Connector {
 
   status(): UpstreamStatus {
     const { state, since, error } = this.#lifecycle.view();
-    const stderr = this.#dialer.stderr();
+    const { latest } = this.#dialer;
+    const stderr = latest?.stderr?.() ?? [];
+    // Contains output of the server, so it belongs into status displays and never into an error for a model.
+    const output = stderr.length > 0 ? `its last output: ${stderr.slice(-SHOWN_LINES).join(" | ")}` : undefined;
+    const facts = error && [toFact(error, this.id), latest?.garbage?.(), output];
     return {
       name: this.id,
       state: state === "failed" && error instanceof LoginNeeded ? "needs-login" : state,
@@ -61,7 +68,7 @@ class McpConnector implements Connector {
       tools: this.#tools.length,
       since,
       ...defined({
-        cause: error && describeCause(toFact(error, this.id), this.#dialer),
+        cause: facts?.filter((fact) => fact !== undefined).join("; "),
         hint: error?.details.hint,
         stderr: stderr.length > 0 ? stderr : undefined,
       }),
@@ -82,7 +89,7 @@ class McpConnector implements Connector {
     const link = await this.#lifecycle.reach(signal);
     const attempt = this.#breaker.enter();
     try {
-      const result = await this.#send(link, { remoteName, args, options });
+      const result = await this.#send(link, remoteName, args, options);
       this.#lifecycle.prove(link);
       attempt.answered();
       return result;
@@ -115,15 +122,14 @@ class McpConnector implements Connector {
     return this.close();
   }
 
-  async #send(link: Link, { remoteName, args, options }: RemoteCall): Promise<RemoteResult> {
-    const { signal, onProgress, onSent, trace } = options;
+  async #send(link: Link, remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
+    const { signal, onProgress: listener, onSent, trace } = options;
     onSent?.();
-    const gate = onProgress && { onProgress: createProgressGate(onProgress, this.#options) };
-    const askOptions = { signal, ...gate, ...(trace && { trace }) };
+    const onProgress = listener && createProgressGate(listener, this.#options);
     if (this.#tools.some(({ name, synthetic }) => synthetic && name === remoteName)) {
-      return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, askOptions));
+      return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, { signal, onProgress }));
     }
-    return parseResult(await link.callTool(remoteName, args, askOptions), this.#options.clean);
+    return parseResult(await link.callTool(remoteName, args, { signal, onProgress, trace }), this.#options.clean);
   }
 
   async #open(closing: AbortSignal): Promise<Link> {
@@ -180,27 +186,8 @@ class McpConnector implements Connector {
   }
 }
 
-interface RemoteCall {
-  readonly remoteName: string;
-  readonly args: JsonObject;
-  readonly options: CallOptions;
-}
-
 const LOST: UpstreamFailure = {
   code: "UPSTREAM_UNREACHABLE",
   cause: "the connection was lost",
   hint: "Call again to reconnect",
 };
-
-const SHOWN_LINES = 5;
-
-/** Contains output of the server, so it belongs into status displays and never into an error for a model. */
-function describeCause(fact: string, dialer: Pick<Dialer, "stderr" | "garbage">): string {
-  const garbage = dialer.garbage();
-  const lines = dialer.stderr().slice(-SHOWN_LINES);
-  return [
-    fact,
-    ...(garbage ? [`${garbage.count} lines on its standard output are not messages, the first: ${garbage.first}`] : []),
-    ...(lines.length > 0 ? [`its last output: ${lines.join(" | ")}`] : []),
-  ].join("; ");
-}

@@ -45,11 +45,6 @@ export function isCrash(error: GloveboxError): boolean {
   return error instanceof UpstreamError && error.kind === "crash";
 }
 
-/** True when a server of the other protocol era would have failed like this. */
-export function suggestsOtherEra(error: GloveboxError): boolean {
-  return error instanceof UpstreamError && error.kind !== undefined;
-}
-
 function diagnose(thrown: unknown, context: ErrorContext): UpstreamFailure {
   // The client wraps what failed during the negotiation of the era. The cause explains more.
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.cause !== undefined) {

@@ -1,5 +1,8 @@
 /** Progress notifications of a server: cleaned, cut and limited in rate. */
 
+import type { ProgressCallback } from "@modelcontextprotocol/client";
+
+import { defined } from "../../../domain/index.ts";
 import type { CallProgress, Instant } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
@@ -8,32 +11,17 @@ import type { TextCleaner } from "../../shown-text.ts";
 const PAUSE_MS = 100;
 const MAX_MESSAGE_BYTES = 500;
 
-/** The unchecked fields of `notifications/progress`. */
-export interface RawProgress {
-  readonly progress?: unknown;
-  readonly total?: unknown;
-  readonly message?: unknown;
-}
-
-export interface ProgressOptions {
-  readonly now: () => Instant;
-  readonly clean: TextCleaner;
-}
-
 /** Passes at most ten a second; the others are dropped before their text is read. */
 export function createProgressGate(
   listener: (progress: CallProgress) => void,
-  { now, clean }: ProgressOptions,
-): (raw: RawProgress) => void {
+  { now, clean }: { readonly now: () => Instant; readonly clean: TextCleaner },
+): ProgressCallback {
   let last = Number.NEGATIVE_INFINITY;
   return ({ progress: done, total, message }) => {
     const at = now();
-    if (typeof done !== "number" || !Number.isFinite(done) || at - last < PAUSE_MS) return;
+    if (!Number.isFinite(done) || at - last < PAUSE_MS) return;
     last = at;
-    listener({
-      done,
-      ...(typeof total === "number" && Number.isFinite(total) && { total }),
-      ...(typeof message === "string" && { message: toShownText(message, clean, MAX_MESSAGE_BYTES) }),
-    });
+    const shown = message === undefined ? undefined : toShownText(message, clean, MAX_MESSAGE_BYTES);
+    listener({ done, ...defined({ total: Number.isFinite(total) ? total : undefined, message: shown }) });
   };
 }

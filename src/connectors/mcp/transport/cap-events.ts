@@ -37,17 +37,13 @@ function createEventCounter(maxBytes: number): TransformStream<Uint8Array, Uint8
         const end = chunk.indexOf(NEWLINE, start);
         const isWhole = end !== -1;
         if (count(chunk.subarray(start, isWhole ? end : chunk.length), isWhole)) {
-          return controller.error(tooLarge(maxBytes));
+          const hint = "Ask the upstream for less at a time";
+          const error = new GloveboxError("LIMIT_SIZE", `An event is larger than ${maxBytes} bytes`, { hint });
+          return controller.error(error);
         }
         start = isWhole ? end + 1 : chunk.length;
       }
       controller.enqueue(chunk);
     },
-  });
-}
-
-function tooLarge(maxBytes: number): GloveboxError {
-  return new GloveboxError("LIMIT_SIZE", `An event is larger than ${maxBytes} bytes`, {
-    hint: "Ask the upstream for less at a time",
   });
 }

@@ -1,63 +1,61 @@
 /** Creates the transport for an upstream's settings. Starts and sends nothing. */
 
-import { GloveboxError, defined } from "../../../domain/index.ts";
-import type { ChildKeeper, ConnectorId, FamilyWatch, Instant } from "../../../domain/index.ts";
+import type { Transport } from "@modelcontextprotocol/client";
+
+import { GloveboxError } from "../../../domain/index.ts";
+import type { ConnectorId } from "../../../domain/index.ts";
 import type { Egress } from "../../../egress/index.ts";
 
 import { authorizeFetch } from "./authorize-fetch.ts";
-import type { TextCleaner } from "../../shown-text.ts";
+import type { UpstreamFailure } from "../../upstream-error.ts";
 import { PLAIN_NETWORK, listPolicies } from "../../network-policies.ts";
 import { capStreams } from "./cap-events.ts";
-import { toChildEnvironment } from "./child-environment.ts";
 import { HttpTransport } from "./http-transport.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../../settings.ts";
-import type { HttpSettings, StdioSettings, ConnectionSettings } from "../../settings.ts";
+import type { ConnectionSettings, HttpSettings } from "../../settings.ts";
 import { SseTransport } from "./sse-transport.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import type { ServerTransport } from "./server-transport.ts";
+import type { StdioTransportOptions } from "./stdio-transport.ts";
 
-export interface TransportOptions {
+/**
+ * What a child server gets of the gateway's environment, plus the variables that the configuration sets for it.
+ * Everything else is left out: the gateway's own key, tokens of other servers, `NODE_OPTIONS`, `LD_PRELOAD`.
+ */
+const INHERITED = ["PATH", "HOME", "LANG", "TMPDIR", "USER"];
+
+export interface TransportOptions extends Pick<StdioTransportOptions, "keeper" | "watchFamily" | "clean" | "now"> {
   readonly id: ConnectorId;
   readonly settings: ConnectionSettings;
-  /** The gateway's environment; a child server gets five of its variables. */
+  /** The gateway's environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly keeper: ChildKeeper;
-  /** Without it, processes that left the group of a child server outlive it. */
-  readonly watchFamily?: (pid: number) => FamilyWatch;
   readonly egress: Egress;
-  readonly now: () => Instant;
-  /** Applied to every text of the server that is shown to anyone. */
-  readonly clean: TextCleaner;
+}
+
+/** A transport that can also explain why it failed. A remote server has no output to show. */
+export interface ServerTransport extends Transport {
+  /** What went wrong below the protocol, as far as it is known. */
+  failure?(): UpstreamFailure | undefined;
+  /** What the server printed, for the operator and never for a model. */
+  stderr?(): readonly string[];
+  /** Describes the first line on standard output that is not a message. For the operator, too. */
+  garbage?(): string | undefined;
 }
 
 /** Resolves the secrets now, so that a value changed since the last start is used. */
 export async function createTransport(options: TransportOptions): Promise<ServerTransport> {
-  const { settings } = options;
-  switch (settings.kind) {
-    case "stdio":
-      return createStdioTransport(settings, options);
-    case "http":
-    case "sse":
-      return createHttpTransport(settings, options);
-    default:
-      return settings satisfies never;
-  }
-}
-
-async function createStdioTransport(settings: StdioSettings, options: TransportOptions): Promise<ServerTransport> {
-  const { command, args, cwd, messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
-  const { environment, keeper, watchFamily, clean, now } = options;
-  const env = toChildEnvironment(environment, await settings.resolveEnv());
-  const optional = defined({ cwd, watchFamily });
-  return new StdioTransport({ command, args, env, messageBytes, keeper, clean, now, ...optional });
+  const { settings, environment } = options;
+  if (settings.kind !== "stdio") return createHttpTransport(settings, options);
+  const { messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
+  const inherited = Object.fromEntries(INHERITED.map((name) => [name, environment[name]]));
+  const env = { ...inherited, ...(await settings.resolveEnv()) };
+  return new StdioTransport({ ...options, ...settings, env, messageBytes });
 }
 
 async function createHttpTransport(settings: HttpSettings, { id, egress }: TransportOptions): Promise<ServerTransport> {
   const url = URL.parse(settings.url);
   if (!url) {
-    throw new GloveboxError("CONFIG_INVALID", "The url of this upstream is not a URL", {
-      hint: "Write it as https://host/path",
-    });
+    const hint = "Write it as https://host/path";
+    throw new GloveboxError("CONFIG_INVALID", "The url of this upstream is not a URL", { hint });
   }
   const { messageBytes = DEFAULT_MESSAGE_BYTES, network = PLAIN_NETWORK } = settings;
   // The operator configured this address, so it may be in a private network.

@@ -9,8 +9,6 @@ import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol
 import { settlesWithin } from "../../../timing/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
 
-import type { ServerTransport } from "./server-transport.ts";
-
 /** How long closing waits for the server to delete the session. */
 const FAREWELL_MS = 500;
 /** In the range that JSON-RPC reserves for implementations; `to-error.ts` maps it. */
@@ -23,63 +21,35 @@ export interface HttpTransportOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type MessageId = string | number;
-
-/** Sends each message as one request. Without a process it has no output to show. */
-export class HttpTransport implements ServerTransport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-  /** Makes the 2026-07-28 client cancel a request by closing its stream, and send headers. */
-  readonly hasPerRequestStream = true;
-
-  readonly #inner: StreamableHTTPClientTransport;
-  readonly #open = new Map<MessageId, AbortController>();
+/** Sends each message as one request. */
+export class HttpTransport extends StreamableHTTPClientTransport {
+  /** The requests without an answer, by the id of their message. */
+  readonly #open = new Map<unknown, AbortController>();
   #closing: Promise<void> | undefined;
 
   constructor({ url, fetch, headers }: HttpTransportOptions) {
-    this.#inner = new StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
-    Object.assign(this.#inner, {
-      onclose: () => this.onclose?.(),
-      onerror: (error: Error) => this.onerror?.(error),
-      onmessage: (message: JSONRPCMessage) => this.#receive(message),
-    });
-  }
-
-  get sessionId(): string | undefined {
-    return this.#inner.sessionId;
-  }
-
-  setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion(version);
-  }
-
-  start(): Promise<void> {
-    return this.#inner.start();
+    super(url, { fetch, requestInit: { headers } });
+    // The client calls this handler before its own.
+    this.onmessage = (message) => void ("method" in message || this.#open.delete(message.id));
   }
 
   /** The 2025 protocol cancels by a notification; its stream is closed here. */
-  async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
+  override async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     if (isJSONRPCRequest(message)) return this.#ask(message, message.id, options);
-    await this.#inner.send(message);
-    const cancelled = toCancelledId(message);
-    if (cancelled === undefined) return;
-    this.#open.get(cancelled)?.abort();
-    this.#open.delete(cancelled);
+    await super.send(message);
+    if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return;
+    const id = message.params?.["requestId"];
+    this.#open.get(id)?.abort();
+    this.#open.delete(id);
   }
 
   /** Runs once: the owner may call it again when it is notified of the end. */
-  close(): Promise<void> {
-    this.#closing ??= this.#sayGoodbye();
+  override close(): Promise<void> {
+    this.#closing ??= settlesWithin(this.terminateSession(), FAREWELL_MS).then(() => super.close());
     return this.#closing;
   }
 
-  async #sayGoodbye(): Promise<void> {
-    await settlesWithin(this.#inner.terminateSession(), FAREWELL_MS);
-    await this.#inner.close();
-  }
-
-  async #ask(message: JSONRPCMessage, id: MessageId, options: TransportSendOptions): Promise<void> {
+  async #ask(message: JSONRPCMessage, id: string | number, options: TransportSendOptions): Promise<void> {
     const stream = new AbortController();
     this.#open.set(id, stream);
     const stop = (): void => {
@@ -93,28 +63,17 @@ export class HttpTransport implements ServerTransport {
     };
     try {
       const headers = options.headers && { headers: options.headers };
-      await this.#inner.send(message, { ...headers, requestSignal: stream.signal, onRequestStreamEnd });
+      await super.send(message, { ...headers, requestSignal: stream.signal, onRequestStreamEnd });
     } catch (error) {
       this.#open.delete(id);
       throw error;
     }
   }
 
-  #receive(message: JSONRPCMessage): void {
-    if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
-    this.onmessage?.(message);
-  }
-
   /** The server closed the stream. If the answer had come, the entry would have been removed. */
-  #giveUp(id: MessageId): void {
+  #giveUp(id: string | number): void {
     if (!this.#open.delete(id)) return;
     const error = { code: STREAM_ENDED, message: "The response ended before the answer came" };
     this.onmessage?.({ jsonrpc: "2.0", id, error });
   }
-}
-
-function toCancelledId(message: JSONRPCMessage): MessageId | undefined {
-  if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return undefined;
-  const id = message.params?.["requestId"];
-  return typeof id === "string" || typeof id === "number" ? id : undefined;
 }

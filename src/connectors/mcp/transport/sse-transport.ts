@@ -5,14 +5,11 @@
  */
 
 import { SSEClientTransport, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
 import { GloveboxError } from "../../../domain/index.ts";
-import type { FetchLike } from "../../../egress/index.ts";
 
 import type { UpstreamFailure } from "../../upstream-error.ts";
 import type { HttpTransportOptions } from "./http-transport.ts";
-import type { ServerTransport } from "./server-transport.ts";
 
 const STREAM_LOST: UpstreamFailure = {
   code: "UPSTREAM_UNREACHABLE",
@@ -21,12 +18,7 @@ const STREAM_LOST: UpstreamFailure = {
 };
 
 /** Sends nothing before `start()`, which resolves when the server has named the address for messages. */
-export class SseTransport implements ServerTransport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-
-  readonly #inner: SSEClientTransport;
+export class SseTransport extends SSEClientTransport {
   #hasStream = false;
   #isClosed = false;
   /** Why the stream could not be opened: the event source hides it behind another error. */
@@ -34,10 +26,20 @@ export class SseTransport implements ServerTransport {
   #failure: UpstreamFailure | undefined;
 
   constructor({ url, fetch, headers }: HttpTransportOptions) {
-    this.#inner = new SSEClientTransport(url, { fetch: this.#watch(fetch), requestInit: { headers } });
-    Object.assign(this.#inner, {
-      onerror: (error: Error) => this.onerror?.(error),
-      onmessage: (message: JSONRPCMessage) => this.onmessage?.(message),
+    super(url, {
+      requestInit: { headers },
+      fetch: async (target, init) => {
+        const isStream = (init?.method ?? "GET").toUpperCase() === "GET";
+        if (isStream && this.#hasStream) throw new Error("The stream is opened only once");
+        this.#hasStream ||= isStream;
+        try {
+          const response = checkStatus(await fetch(target, init));
+          return isStream ? this.#watch(response) : response;
+        } catch (thrown) {
+          if (isStream) this.#startError = thrown;
+          throw thrown;
+        }
+      },
     });
   }
 
@@ -45,62 +47,39 @@ export class SseTransport implements ServerTransport {
     return this.#failure;
   }
 
-  setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion(version);
-  }
-
-  async start(): Promise<void> {
+  override async start(): Promise<void> {
     try {
-      await this.#inner.start();
+      await super.start();
     } catch (thrown) {
       await this.close();
       throw this.#startError ?? thrown;
     }
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return this.#inner.send(message);
-  }
-
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#inner.close();
-    this.onclose?.();
+    await super.close();
   }
 
-  #watch(fetch: FetchLike): FetchLike {
-    return async (url, init) => {
-      if ((init?.method ?? "GET").toUpperCase() !== "GET") return checkStatus(await fetch(url, init));
-      if (this.#hasStream) throw new Error("The stream is opened only once");
-      this.#hasStream = true;
-      try {
-        return this.#watchStream(checkStatus(await fetch(url, init)));
-      } catch (thrown) {
-        this.#startError = thrown;
-        throw thrown;
-      }
-    };
-  }
-
-  #watchStream(response: Response): Response {
-    const { body, headers, status, statusText } = response;
-    const watched = new TransformStream<Uint8Array, Uint8Array>();
+  #watch({ body, headers, status, statusText }: Response): Response {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     // Rejects if the stream breaks, an event is too large or the reader is closed.
-    const ended = body?.pipeTo(watched.writable) ?? Promise.resolve();
-    void ended.then(
-      () => this.#end(undefined),
-      (thrown: unknown) => this.#end(thrown),
+    const ended = body?.pipeTo(writable) ?? Promise.resolve();
+    ended.then(
+      () => this.#end(STREAM_LOST),
+      (thrown: unknown) => {
+        if (!(thrown instanceof GloveboxError)) return this.#end(STREAM_LOST);
+        const { code, message: cause, details } = thrown;
+        this.#end({ code, cause, hint: details.hint ?? STREAM_LOST.hint });
+      },
     );
-    return new Response(watched.readable, { headers, status, statusText });
+    return new Response(readable, { headers, status, statusText });
   }
 
-  #end(thrown: unknown): void {
+  #end(failure: UpstreamFailure): void {
     if (this.#isClosed) return;
-    const isTooLarge = thrown instanceof GloveboxError;
-    this.#failure = isTooLarge
-      ? { code: thrown.code, cause: thrown.message, hint: thrown.details.hint ?? STREAM_LOST.hint }
-      : STREAM_LOST;
+    this.#failure = failure;
     void this.close();
   }
 }
@@ -109,8 +88,6 @@ function checkStatus(response: Response): Response {
   if (response.ok) return response;
   const { status, statusText } = response;
   void response.body?.cancel();
-  throw new SdkHttpError(SdkErrorCode.ClientHttpFailedToOpenStream, "The server refused the request", {
-    status,
-    statusText,
-  });
+  const message = "The server refused the request";
+  throw new SdkHttpError(SdkErrorCode.ClientHttpFailedToOpenStream, message, { status, statusText });
 }

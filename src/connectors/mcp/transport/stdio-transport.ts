@@ -4,12 +4,12 @@
  */
 
 import { spawn } from "node:child_process";
-import type { ChildProcess, ChildProcessByStdio } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage, JSONRPCResultResponse } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, JSONRPCResultResponse, Transport } from "@modelcontextprotocol/client";
 
 import { settlesWithin } from "../../../timing/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
@@ -17,13 +17,11 @@ import type { ChildKeeper, FamilyWatch, Instant } from "../../../domain/index.ts
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
+import type { StdioSettings } from "../../settings.ts";
 import type { UpstreamFailure } from "../../upstream-error.ts";
-import { endChild, signalGroup, untilEvent } from "./end-child.ts";
-import { createLineSplitter } from "./line-splitter.ts";
-import { createNoticeBudget } from "./notice-budget.ts";
-import { createStderrTail } from "./stderr-tail.ts";
-import { OUTPUT_CLOSED, describeExit, describeOversize, describeSpawnError } from "./child-failures.ts";
-import type { Garbage, ServerTransport } from "./server-transport.ts";
+import { createLineSplitter, createNoticeBudget, createStderrTail } from "./child-output.ts";
+import { endChild, signalGroup, untilEvent } from "./child-process.ts";
+import { OUTPUT_CLOSED, describeExit, describeOversize, describeSpawnError } from "./child-process.ts";
 
 const EVIDENCE_BYTES = 200;
 /** How often the processes that a server started are listed. */
@@ -33,15 +31,13 @@ const DRAIN_MS = 200;
 /** After a broken pipe: for the exit that most likely caused it, also on a busy machine. */
 const EXIT_MS = 2_000;
 
-export interface StdioTransportOptions {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string;
+export interface StdioTransportOptions extends Pick<StdioSettings, "command" | "args" | "cwd"> {
+  readonly env: Record<string, string | undefined>;
   readonly messageBytes: number;
   readonly keeper: ChildKeeper;
   /** Without it, processes that left the child's group outlive the child. */
   readonly watchFamily?: (pid: number) => FamilyWatch;
+  /** Applied to every text of the server that is shown to anyone. */
   readonly clean: TextCleaner;
   readonly now: () => Instant;
 }
@@ -49,7 +45,7 @@ export interface StdioTransportOptions {
 type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Starts nothing before `start()`. After `close()` or the child's exit it cannot be started again. */
-export class StdioTransport implements ServerTransport {
+export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
@@ -59,7 +55,7 @@ export class StdioTransport implements ServerTransport {
   readonly #admit;
   #child: PipedChild | undefined;
   #failure: UpstreamFailure | undefined;
-  #garbage: Garbage | undefined;
+  #garbage = { count: 0, first: "" };
   #family: FamilyWatch | undefined;
   #nextLookAt: Instant = 0;
   #ended = Promise.resolve();
@@ -83,8 +79,9 @@ export class StdioTransport implements ServerTransport {
     return this.#tail.lines();
   }
 
-  garbage(): Garbage | undefined {
-    return this.#garbage;
+  garbage(): string | undefined {
+    const { count, first } = this.#garbage;
+    return count === 0 ? undefined : `${count} lines on its standard output are not messages, the first: ${first}`;
   }
 
   /** No shell: command and arguments are passed to the system exactly as configured. */
@@ -97,7 +94,7 @@ export class StdioTransport implements ServerTransport {
       windowsHide: true,
       stdio: ["pipe", "pipe", "pipe"],
       env,
-      ...(cwd !== undefined && { cwd }),
+      cwd,
     });
     this.#child = child;
     this.#ended = this.#watch(child);
@@ -154,26 +151,39 @@ export class StdioTransport implements ServerTransport {
 
   /** A child without an output can never answer; one that is exiting is given time to do so. */
   async #endMute(child: PipedChild): Promise<void> {
-    if (await settlesWithin(this.#ended, DRAIN_MS)) return;
-    this.#failure ??= OUTPUT_CLOSED;
+    if (!(await settlesWithin(this.#ended, DRAIN_MS))) this.#kill(child, OUTPUT_CLOSED);
+  }
+
+  #kill(child: PipedChild, failure: UpstreamFailure): void {
+    this.#failure ??= failure;
     this.#family?.look();
     signalGroup(child, "SIGKILL");
   }
 
   #read(child: PipedChild): void {
-    const splitter = createLineSplitter(this.#options.messageBytes);
+    const { messageBytes } = this.#options;
+    const splitter = createLineSplitter(messageBytes);
     child.stdout.on("data", (chunk: Buffer) => {
       for (const line of splitter.push(chunk)) this.#receive(line);
-      if (splitter.isOverflown()) this.#refuse(child);
+      if (!splitter.isOverflown()) return;
+      // Without parsing it, nothing tells whose answer the oversized line is, so the whole connection ends.
+      child.stdout.removeAllListeners("data").resume();
+      this.#kill(child, describeOversize(messageBytes));
     });
   }
 
+  /**
+   * A line that is not a message does not end the connection: it is counted, and the first one is kept as evidence.
+   */
   #receive(line: string): void {
     if (!this.#admit(line)) return;
     this.#lookAround();
     const message = parseMessage(line);
-    if (message) this.onmessage?.(message);
-    else if (line.trim() !== "") this.#note(line);
+    if (message) return this.onmessage?.(message);
+    if (line.trim() === "") return;
+    const { count, first } = this.#garbage;
+    const evidence = count === 0 ? toShownText(line.trim(), this.#options.clean, EVIDENCE_BYTES) : first;
+    this.#garbage = { count: count + 1, first: evidence };
   }
 
   /** After a crash it is too late to find what the server started, so its processes are listed while it runs. */
@@ -182,20 +192,6 @@ export class StdioTransport implements ServerTransport {
     if (!this.#family || now < this.#nextLookAt) return;
     this.#nextLookAt = now + LOOK_MS;
     this.#family.look();
-  }
-
-  /** A line that is not a message does not end the connection: it is counted, and the first one is kept as evidence. */
-  #note(line: string): void {
-    const first = this.#garbage?.first ?? toShownText(line.trim(), this.#options.clean, EVIDENCE_BYTES);
-    this.#garbage = { count: (this.#garbage?.count ?? 0) + 1, first };
-  }
-
-  /** Without parsing it, nothing tells whose answer the oversized line is, so the whole connection ends. */
-  #refuse(child: ChildProcess): void {
-    this.#failure ??= describeOversize(this.#options.messageBytes);
-    child.stdout?.removeAllListeners("data").resume();
-    this.#family?.look();
-    signalGroup(child, "SIGKILL");
   }
 }
 

@@ -1,12 +1,11 @@
-/** Line splitting, its limit, and the stderr tail that uses it. */
+/** Line splitting with its limit, the stderr tail, and the budget for notifications. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as fc from "fast-check";
 
-import { createLineSplitter } from "./line-splitter.ts";
-import { createStderrTail } from "./stderr-tail.ts";
+import { createLineSplitter, createNoticeBudget, createStderrTail } from "./child-output.ts";
 
 test("lines are whole wherever the bytes are cut", () => {
   fc.assert(
@@ -57,4 +56,38 @@ test("the stderr tail survives an endless line", () => {
   for (let count = 0; count < 10; count += 1) tail.push(Buffer.alloc(50_000, "z"));
   tail.push(Buffer.from("\nrecovered\n"));
   assert.equal(tail.lines().at(-1), "recovered");
+});
+
+const PROGRESS = '{"jsonrpc":"2.0","method":"notifications/progress"}';
+const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
+const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{}}';
+
+function count(admit: (line: string) => boolean, line: string, times: number): number {
+  return Array.from({ length: times }, () => admit(line)).filter(Boolean).length;
+}
+
+test("a hundred notifications per 100 ms are parsed, and answers always", () => {
+  let time = 0;
+  const admit = createNoticeBudget(() => time);
+  assert.equal(count(admit, PROGRESS, 99), 99);
+  assert.equal(count(admit, PROGRESS, 2), 1);
+  assert.equal(count(admit, ANSWER, 1000), 1000);
+  time = 99;
+  assert.equal(count(admit, PROGRESS, 10), 0);
+  time = 100;
+  assert.equal(count(admit, PROGRESS, 101), 100);
+});
+
+test("a flood of notifications leaves a limited budget for changes of tools", () => {
+  const admit = createNoticeBudget(() => 0);
+  count(admit, PROGRESS, 1000);
+  assert.equal(count(admit, CHANGED, 1000), 10);
+});
+
+test("a clock that is set back starts a new window", () => {
+  let time = 1_000_000;
+  const admit = createNoticeBudget(() => time);
+  count(admit, PROGRESS, 1000);
+  time = 5;
+  assert.equal(count(admit, PROGRESS, 1000), 100);
 });
