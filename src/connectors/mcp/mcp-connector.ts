@@ -1,25 +1,30 @@
 /** A connector for one MCP server, over any transport and protocol era. It is not told on whose behalf it calls. */
 
+import type { ProgressCallback } from "@modelcontextprotocol/client";
+
 import { defined } from "../../domain/index.ts";
-import type { ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import type { CallProgress, ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 import { NEVER, untilAborted } from "../../timing/index.ts";
 
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { createListeners } from "../listeners.ts";
+import { toShownText } from "../shown-text.ts";
 import { LoginNeeded, UpstreamError, closedError, toAbortError, toFact } from "../upstream-error.ts";
 import type { UpstreamFailure } from "../upstream-error.ts";
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
-import { createProgressGate } from "./messages/progress.ts";
 import { callSynthetic } from "./messages/synthetic.ts";
 import { parseResult } from "./messages/parse-result.ts";
 import { isCrash, toUpstreamError } from "./to-error.ts";
 
 /** Lines of output in the cause of a failure. */
 const SHOWN_LINES = 5;
+/** At most ten progress notifications a second. */
+const PROGRESS_PAUSE_MS = 100;
+const MAX_PROGRESS_BYTES = 500;
 
 export interface McpConnectorOptions extends DialerOptions {
   /** Called after each change of state of the connection. Must not throw. */
@@ -184,6 +189,21 @@ class McpConnector implements Connector {
     }
     return error;
   }
+}
+
+/** Passes progress on, cleaned and cut. What comes too often is dropped before its text is read. */
+function createProgressGate(
+  listener: (progress: CallProgress) => void,
+  { now, clean }: Pick<McpConnectorOptions, "now" | "clean">,
+): ProgressCallback {
+  let last = Number.NEGATIVE_INFINITY;
+  return ({ progress: done, total, message }) => {
+    const at = now();
+    if (!Number.isFinite(done) || at - last < PROGRESS_PAUSE_MS) return;
+    last = at;
+    const shown = message === undefined ? undefined : toShownText(message, clean, MAX_PROGRESS_BYTES);
+    listener({ done, ...defined({ total: Number.isFinite(total) ? total : undefined, message: shown }) });
+  };
 }
 
 const LOST: UpstreamFailure = {

@@ -6,35 +6,13 @@
 import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Attachment, Json, JsonObject } from "../../../domain/index.ts";
 
-/** The position of a value within its result. */
-export type Path = readonly (string | number)[];
-
-/** Takes binary data out of a result and records the position of its placeholder. */
-export class Attachments {
-  readonly #taken: Attachment[] = [];
-
-  /** Refuses data that is not base64: a later decoder would return something else than the server sent. */
-  take(kind: Attachment["kind"], data: { readonly base64: string; readonly mimeType: Json | undefined }, path: Path) {
-    const { base64 } = data;
-    const bytes = measureBase64(base64);
-    if (bytes === undefined) throw invalid(`the data of an ${kind} is not base64`);
-    const mimeType = toMimeType(data.mimeType);
-    this.#taken.push({ path, kind, mimeType, base64 });
-    return { type: kind, mimeType, bytes };
-  }
-
-  list(): readonly Attachment[] {
-    return this.#taken;
-  }
-}
-
 /** One block in the form that a program sees. An unknown type or a missing field refuses the whole result. */
-export function parseBlock(raw: Json | undefined, path: Path, attachments: Attachments): JsonObject {
+export function parseBlock(raw: Json | undefined, path: Attachment["path"], attachments: Attachment[]): JsonObject {
   if (!isJsonObject(raw)) throw invalid("a content block is not an object");
   const { type, text, data, mimeType } = raw;
   if (type === "text" && typeof text === "string") return { type, text };
   if ((type === "image" || type === "audio") && typeof data === "string" && typeof mimeType === "string") {
-    return attachments.take(type, { base64: data, mimeType }, path);
+    return take({ kind: type, base64: data, path, mimeType: toMimeType(mimeType) }, attachments);
   }
   if (type === "resource" && isJsonObject(raw["resource"])) {
     return { ...raw, resource: parseResource(raw["resource"], [...path, "resource"], attachments) };
@@ -44,22 +22,31 @@ export function parseBlock(raw: Json | undefined, path: Path, attachments: Attac
 }
 
 /** The contents of one resource: its text as it is, or a placeholder for its blob. */
-export function parseResource(raw: JsonObject, path: Path, attachments: Attachments): JsonObject {
-  const { uri, text, blob, mimeType } = raw;
+export function parseResource(raw: JsonObject, path: Attachment["path"], attachments: Attachment[]): JsonObject {
+  const { uri, text, blob: base64, mimeType } = raw;
   if (typeof uri !== "string") throw invalid("a resource has no uri");
-  if (typeof blob === "string") {
-    return { ...raw, blob: attachments.take("blob", { base64: blob, mimeType }, [...path, "blob"]) };
+  if (typeof base64 === "string") {
+    const blob = { kind: "blob", base64, path: [...path, "blob"], mimeType: toMimeType(mimeType) } as const;
+    return { ...raw, blob: take(blob, attachments) };
   }
   if (typeof text === "string") return raw;
   throw invalid("a resource has neither text nor blob");
 }
 
-const UNKNOWN_TYPE = "application/octet-stream";
+/** Returns the placeholder. Refuses data that is not base64: a decoder would return something else than was sent. */
+function take(attachment: Attachment, attachments: Attachment[]): JsonObject {
+  const { kind, mimeType, base64 } = attachment;
+  const bytes = measureBase64(base64);
+  if (bytes === undefined) throw invalid(`the data of an ${kind} is not base64`);
+  attachments.push(attachment);
+  return { type: kind, mimeType, bytes };
+}
+
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?[\w.+-]{1,50}="?[\w.+-]{1,50}"?)?$/;
 
 /** Shown to models, so anything that does not look like a media type is replaced. */
 function toMimeType(raw: Json | undefined): string {
-  return typeof raw === "string" && MIME_TYPE.test(raw) ? raw : UNKNOWN_TYPE;
+  return typeof raw === "string" && MIME_TYPE.test(raw) ? raw : "application/octet-stream";
 }
 
 /** The decoded size, or `undefined` for what is not padded base64 (RFC 4648, section 4). Nothing is decoded. */

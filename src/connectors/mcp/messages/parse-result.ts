@@ -9,13 +9,13 @@
  * 5. anything else: the array of blocks, with placeholders where binary data was.
  */
 
-import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
-import type { Json, JsonObject } from "../../../domain/index.ts";
+import { GloveboxError, isJsonObject, parseJson } from "../../../domain/index.ts";
+import type { Attachment, Json, JsonObject } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
 import type { RemoteResult } from "../../connector.ts";
-import { Attachments, invalid, parseBlock } from "./content.ts";
+import { invalid, parseBlock } from "./content.ts";
 
 const MAX_ERROR_BYTES = 2048;
 
@@ -29,45 +29,32 @@ export function parseResult(rawResult: unknown, clean: TextCleaner): RemoteResul
   const { content, structuredContent, isError } = rawResult;
   if (isError !== undefined && typeof isError !== "boolean") throw invalid("isError is not a boolean");
   if (content === undefined && structuredContent === undefined) throw invalid("it has no content");
-  const attachments = new Attachments();
-  const blocks = parseBlocks(content ?? [], attachments);
-  if (isError) throw new GloveboxError("UPSTREAM_FAILED", toErrorText(blocks, clean), { hint: FAILED_HINT });
-  if (structuredContent !== undefined && structuredContent !== null) {
-    return { value: structuredContent, attachments: [] };
+  const rawBlocks = content ?? [];
+  if (!Array.isArray(rawBlocks)) throw invalid("content is not an array");
+  const attachments: Attachment[] = [];
+  const blocks = rawBlocks.map((raw: Json, index) => parseBlock(raw, [index], attachments));
+  if (isError) {
+    const hint = "The tool itself reported this; check the arguments against its description";
+    throw new GloveboxError("UPSTREAM_FAILED", toErrorText(blocks, clean), { hint });
   }
-  return { value: blocksToValue(blocks), attachments: attachments.list() };
+  const isStructured = structuredContent !== undefined && structuredContent !== null;
+  return isStructured ? { value: structuredContent, attachments: [] } : { value: blocksToValue(blocks), attachments };
 }
 
-const FAILED_HINT = "The tool itself reported this; check the arguments against its description";
-
+/** Only the text of an object or an array is parsed: a text such as `42` or `true` stays a string. */
 function blocksToValue(blocks: readonly JsonObject[]): Json {
   const [first] = blocks;
   if (!first) return null;
   const text = blocks.length === 1 ? textOf(first) : undefined;
-  return text === undefined ? blocks : (parseJsonText(text) ?? text);
+  if (text === undefined) return blocks;
+  return (/^\s*[{[]/.test(text) ? parseJson(text) : undefined) ?? text;
 }
 
 function textOf({ type, text }: JsonObject): string | undefined {
   return type === "text" && typeof text === "string" ? text : undefined;
 }
 
-/** Only objects and arrays: a text such as `42` or `true` stays a string. */
-function parseJsonText(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
 function toErrorText(blocks: readonly JsonObject[], clean: TextCleaner): string {
   const text = blocks.flatMap((block) => textOf(block) ?? []).join("\n");
   return toShownText(text, clean, MAX_ERROR_BYTES).trim() || "The tool reported an error without a message";
-}
-
-function parseBlocks(rawContent: Json, attachments: Attachments): readonly JsonObject[] {
-  if (!Array.isArray(rawContent)) throw invalid("content is not an array");
-  return rawContent.map((raw: Json, index) => parseBlock(raw, [index], attachments));
 }

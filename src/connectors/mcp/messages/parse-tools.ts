@@ -1,12 +1,17 @@
-/** Turns what a server lists into tools. Definitions are untrusted: a model reads them and other rooms walk them. */
+/**
+ * Follows the pages of a listing, and turns listed definitions into tools. They are untrusted: a model reads them and
+ * other rooms walk them.
+ */
 
-import { depthOf, isJsonObject } from "../../../domain/index.ts";
-import type { GloveboxError, Json, JsonObject, JsonSchema } from "../../../domain/index.ts";
+import { GloveboxError, defined, depthOf, isJsonObject } from "../../../domain/index.ts";
+import type { Json, JsonObject, JsonSchema } from "../../../domain/index.ts";
 
 import type { RemoteAnnotations, RemoteTool } from "../../connector.ts";
-import { invalidList, listPages } from "./list-pages.ts";
-import type { RequestPage } from "./list-pages.ts";
 
+/** No honest server reaches these limits. */
+const MAX_ITEMS = 10_000;
+const MAX_PAGES = 100;
+const MAX_CHARS = 32 * 1024 * 1024;
 const MAX_NAME_LENGTH = 256;
 /** Deeper than any schema that a person wrote, shallow enough for every recursive walk over it. */
 const MAX_SCHEMA_DEPTH = 128;
@@ -27,7 +32,7 @@ export async function listTools(requestPage: RequestPage): Promise<readonly Remo
 }
 
 /** One definition of `tools/list`. */
-export function parseTool(raw: Json): RemoteTool {
+function parseTool(raw: Json): RemoteTool {
   if (!isJsonObject(raw)) throw invalid("a tool is not an object");
   const { name, title, description, outputSchema } = raw;
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {
@@ -35,7 +40,7 @@ export function parseTool(raw: Json): RemoteTool {
   }
   return {
     name,
-    ...(typeof title === "string" && { title }),
+    ...defined({ title: typeof title === "string" ? title : undefined }),
     description: typeof description === "string" ? description : "",
     input: parseSchema(raw["inputSchema"], name),
     output: outputSchema === undefined || outputSchema === null ? null : parseSchema(outputSchema, name),
@@ -53,21 +58,49 @@ function parseSchema(raw: Json | undefined, name: string): JsonSchema {
 
 /** Ignores every value that is not a boolean. */
 function parseAnnotations(raw: Json | undefined): RemoteAnnotations {
-  if (!isJsonObject(raw)) return {};
-  return {
-    ...claim("readOnly", raw, "readOnlyHint"),
-    ...claim("destructive", raw, "destructiveHint"),
-    ...claim("idempotent", raw, "idempotentHint"),
-    ...claim("openWorld", raw, "openWorldHint"),
+  const read = (hint: string): boolean | undefined => {
+    const value = isJsonObject(raw) ? raw[hint] : undefined;
+    return typeof value === "boolean" ? value : undefined;
   };
-}
-
-function claim(key: keyof RemoteAnnotations, raw: JsonObject, hint: string): RemoteAnnotations {
-  const value = raw[hint];
-  return typeof value === "boolean" ? { [key]: value } : {};
+  return defined({
+    readOnly: read("readOnlyHint"),
+    destructive: read("destructiveHint"),
+    idempotent: read("idempotentHint"),
+    openWorld: read("openWorldHint"),
+  });
 }
 
 /** An invalid definition refuses the whole list of tools. */
 function invalid(why: string): GloveboxError {
   return invalidList("tools", why);
+}
+
+/** Requests one page; the first has no cursor. */
+export type RequestPage = (params: JsonObject) => Promise<unknown>;
+
+/** All items of a listing, in the server's order, unparsed. `key` names the array within a page, such as `tools`. */
+export async function listPages(key: string, requestPage: RequestPage): Promise<readonly Json[]> {
+  const items: Json[] = [];
+  let chars = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const raw = await requestPage(cursor === undefined ? {} : { cursor });
+    const found = isJsonObject(raw) ? raw[key] : undefined;
+    if (!isJsonObject(raw) || !Array.isArray(found)) throw invalidList(key, `it has no array ${key}`);
+    for (const item of found) items.push(item);
+    if (items.length > MAX_ITEMS) throw invalidList(key, `it has more than ${MAX_ITEMS} ${key}`);
+    chars += JSON.stringify(found).length;
+    if (chars > MAX_CHARS) throw invalidList(key, `its definitions exceed ${MAX_CHARS} characters`);
+    const { nextCursor } = raw;
+    if (typeof nextCursor !== "string" || nextCursor === "") return items;
+    cursor = nextCursor;
+  }
+  throw invalidList(key, `it has more than ${MAX_PAGES} pages`);
+}
+
+/** The error for a refused listing; `what` is the plural of what was listed. */
+export function invalidList(what: string, why: string): GloveboxError {
+  return new GloveboxError("UPSTREAM_RESULT_INVALID", `The server's list of ${what} cannot be used: ${why}`, {
+    hint: "The server violates the protocol; update it or report this to its authors",
+  });
 }

@@ -7,13 +7,12 @@ import type { JsonObject, JsonSchema } from "../../../domain/index.ts";
 
 import type { RemoteTool } from "../../connector.ts";
 
-/** Named after the protocol methods that they call. */
-export type SyntheticName = "resources/list" | "resources/read" | "prompts/list" | "prompts/get";
-
 const TEXT: JsonObject = { type: "string" };
 
-function object(properties: JsonObject, required: readonly string[]): JsonObject {
-  return { type: "object", properties, required };
+export type ObjectSchema = ReturnType<typeof object>;
+
+function object(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]) {
+  return { type: "object", properties, required } as const;
 }
 
 function list(items: JsonObject): JsonObject {
@@ -21,15 +20,23 @@ function list(items: JsonObject): JsonObject {
 }
 
 const NOTHING: JsonSchema = { ...object({}, []), additionalProperties: false };
-const ABOUT: JsonObject = { title: TEXT, description: TEXT, mimeType: TEXT };
+const ABOUT = { title: TEXT, description: TEXT, mimeType: TEXT };
 const PLACEHOLDER = object({ type: { const: "blob" }, mimeType: TEXT, bytes: { type: "integer" }, handle: TEXT }, [
   "type",
   "mimeType",
   "bytes",
 ]);
 
-/** Read-only by the protocol: none of these methods changes anything. */
-function define(name: SyntheticName, description: string, schemas: Pick<RemoteTool, "input" | "output">): RemoteTool {
+export const RESOURCE = object({ uri: TEXT, name: TEXT, ...ABOUT, size: { type: "number" } }, ["uri", "name"]);
+export const TEMPLATE = object({ uriTemplate: TEXT, name: TEXT, ...ABOUT }, ["uriTemplate", "name"]);
+export const ARGUMENT = object({ name: TEXT, description: TEXT, required: { type: "boolean" } }, ["name"]);
+export const PROMPT = object({ name: TEXT, title: TEXT, description: TEXT, arguments: list(ARGUMENT) }, ["name"]);
+
+/**
+ * A tool is named after the protocol method that it calls. Read-only by the protocol: none of these methods changes
+ * anything.
+ */
+function define(name: string, description: string, schemas: Pick<RemoteTool, "input" | "output">): RemoteTool {
   return { name, description, ...schemas, annotations: { readOnly: true }, synthetic: true };
 }
 
@@ -40,13 +47,7 @@ export const RESOURCE_TOOLS: readonly RemoteTool[] = [
     "Lists the resources that this server offers for reading, and the templates of addresses that can be filled in.",
     {
       input: NOTHING,
-      output: object(
-        {
-          resources: list(object({ uri: TEXT, name: TEXT, ...ABOUT, size: { type: "number" } }, ["uri", "name"])),
-          templates: list(object({ uriTemplate: TEXT, name: TEXT, ...ABOUT }, ["uriTemplate", "name"])),
-        },
-        ["resources", "templates"],
-      ),
+      output: object({ resources: list(RESOURCE), templates: list(TEMPLATE) }, ["resources", "templates"]),
     },
   ),
   define(
@@ -69,22 +70,7 @@ export const RESOURCE_TOOLS: readonly RemoteTool[] = [
 export const PROMPT_TOOLS: readonly RemoteTool[] = [
   define("prompts/list", "Lists the prompts that this server offers, with the arguments that each takes.", {
     input: NOTHING,
-    output: object(
-      {
-        prompts: list(
-          object(
-            {
-              name: TEXT,
-              title: TEXT,
-              description: TEXT,
-              arguments: list(object({ name: TEXT, description: TEXT, required: { type: "boolean" } }, ["name"])),
-            },
-            ["name"],
-          ),
-        ),
-      },
-      ["prompts"],
-    ),
+    output: object({ prompts: list(PROMPT) }, ["prompts"]),
   }),
   define("prompts/get", "Gets the messages of one prompt of this server, filled in with arguments.", {
     input: {
