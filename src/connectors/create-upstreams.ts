@@ -23,7 +23,6 @@ import type { Lease } from "./login/hold-lease.ts";
 import { createLoginFetch } from "./login/login-fetch.ts";
 import { createLoginStore } from "./login/login-store.ts";
 import { createTokenSource } from "./login/token-source.ts";
-import { createVerdicts } from "./mcp/era.ts";
 import { createMcpConnector } from "./mcp/mcp-connector.ts";
 import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
@@ -70,7 +69,7 @@ export async function createUpstreams(options: UpstreamsOptions): Promise<Upstre
     egress,
     environment,
     now,
-    verdicts: createVerdicts(values),
+    values,
     clean: (text: string) => clean(text, MAX_TEXT_BYTES),
   };
   const loans = { ...options, cleanCause: (text: string) => clean(text, MAX_CAUSE_BYTES) };

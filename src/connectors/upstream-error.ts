@@ -13,12 +13,17 @@ export interface UpstreamFailure {
   readonly kind?: "crash" | "misunderstood";
 }
 
+/** The connection was lost or could not be opened. */
+export function unreachable(cause: string, hint = "Call again to reconnect"): UpstreamFailure {
+  return { code: "UPSTREAM_UNREACHABLE", cause, hint };
+}
+
 /** The error for a failure, in the form that all messages about an upstream have. */
 export class UpstreamError extends GloveboxError {
   readonly kind: UpstreamFailure["kind"];
 
   constructor({ code, cause: fact, hint, kind }: UpstreamFailure, id: ConnectorId, cause?: unknown) {
-    super(code, `${id}: ${fact}`, { cause, hint, unsent: isUnsent(cause) });
+    super(code, `${id}: ${fact}`, { cause, hint, unsent: UNSENT.includes(findSystemCode(cause) ?? "") });
     this.kind = kind;
   }
 }
@@ -40,9 +45,9 @@ export function closedError(id: ConnectorId): GloveboxError {
 
 /** The error of an aborted call: a time limit is the upstream's failure, any other reason is the caller's decision. */
 export function toAbortError({ reason }: AbortSignal, id: ConnectorId): GloveboxError {
-  const given: unknown = reason;
-  if (given instanceof GloveboxError) return given;
-  if (given instanceof DOMException && given.name === "TimeoutError") {
+  const thrown: unknown = reason;
+  if (thrown instanceof GloveboxError) return thrown;
+  if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
     const hint = "Ask for less at a time, or raise callMs";
     return new UpstreamError({ code: "UPSTREAM_TIMEOUT", cause: "the call exceeded its time limit", hint }, id);
   }
@@ -57,7 +62,7 @@ export function findOwnError(thrown: unknown): GloveboxError | undefined {
 /** For whatever a connection threw. The message of the system is left out: it may name addresses of this network. */
 export function toConnectionFailure(thrown: unknown): UpstreamFailure {
   const cause = `it cannot be reached (${findSystemCode(thrown) ?? "connection failed"})`;
-  return { code: "UPSTREAM_UNREACHABLE", cause, hint: "Check that the server runs and that its address is right" };
+  return unreachable(cause, "Check that the server runs and that its address is right");
 }
 
 /** The message without the name of the upstream in front, for places that show the name already. */
@@ -68,10 +73,6 @@ export function toFact({ message }: GloveboxError, id: ConnectorId): string {
 
 /** System codes that mean that no connection was made, so nothing was sent. */
 const UNSENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
-
-function isUnsent(thrown: unknown): boolean {
-  return UNSENT.includes(findSystemCode(thrown) ?? "");
-}
 
 /** The system's code for a failed connection, such as ECONNREFUSED; `fetch` hides it one or two causes deep. */
 function findSystemCode(thrown: unknown): string | undefined {

@@ -2,11 +2,12 @@
 
 import { untilAborted } from "../../timing/index.ts";
 
+import type { DurableValues } from "../connector.ts";
 import { UpstreamError, closedError } from "../upstream-error.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import type { ServerTransport, TransportOptions } from "./transport/create-transport.ts";
-import { planHandshakes } from "./era.ts";
-import type { EraVerdict, EraVerdicts, Handshake } from "./era.ts";
+import { parseVerdictText, planHandshakes, toVerdictText } from "./era.ts";
+import type { EraVerdict, Handshake } from "./era.ts";
 import { openLink } from "./link.ts";
 import type { Link, LinkOptions } from "./link.ts";
 import { toUpstreamError } from "./to-error.ts";
@@ -15,8 +16,11 @@ import { toUpstreamError } from "./to-error.ts";
 const PROBE_SHARE = 3;
 
 export interface DialerOptions extends TransportOptions {
-  /** Without it every start probes the server for its era. */
-  readonly verdicts?: EraVerdicts;
+  /**
+   * Remembers the era of the server between starts; without it every start probes. A failure to remember only costs
+   * time, so it is ignored.
+   */
+  readonly values?: Pick<DurableValues, "get" | "set">;
 }
 
 type LinkEvents = Pick<LinkOptions, "onToolsChanged" | "onEnd">;
@@ -41,10 +45,12 @@ export class Dialer {
   async open(closing: AbortSignal): Promise<Link> {
     const { id, now, settings } = this.#options;
     const isSse = settings.kind === "sse";
-    const verdicts = isSse ? undefined : this.#options.verdicts;
-    const remember = async (verdict?: EraVerdict): Promise<void> => verdicts?.set(id, verdict).catch(() => undefined);
+    const values = isSse ? undefined : this.#options.values;
+    const key = `era:${id}`;
+    const remember = async (found?: EraVerdict): Promise<void> =>
+      values?.set(key, toVerdictText(found)).catch(() => undefined);
     const deadline = AbortSignal.timeout(settings.startMs);
-    const verdict = await verdicts?.get(id).catch(() => undefined);
+    const verdict = parseVerdictText(await values?.get(key).catch(() => undefined));
     try {
       const plan = isSse ? (["legacy"] as const) : planHandshakes(verdict, now());
       const link = await this.#try(plan, AbortSignal.any([closing, deadline]));

@@ -6,10 +6,8 @@
 import { z } from "zod";
 
 import { parseJson } from "../../domain/index.ts";
-import type { ConnectorId, Instant } from "../../domain/index.ts";
+import type { Instant } from "../../domain/index.ts";
 import { DAY_MS } from "../../timing/index.ts";
-
-import type { DurableValues } from "../connector.ts";
 
 const VERDICT = z.object({ era: z.enum(["legacy", "modern"]), at: z.number() });
 
@@ -17,13 +15,6 @@ const VERDICT = z.object({ era: z.enum(["legacy", "modern"]), at: z.number() });
 export type EraVerdict = Readonly<z.infer<typeof VERDICT>>;
 
 export type Era = EraVerdict["era"];
-
-/** Remembers verdicts between starts. A failure to remember only costs time, so it is ignored. */
-export interface EraVerdicts {
-  get(id: ConnectorId): Promise<EraVerdict | undefined>;
-  /** `undefined` deletes the verdict. */
-  set(id: ConnectorId, verdict: EraVerdict | undefined): Promise<void>;
-}
 
 /** How one attempt connects: `ask` probes and falls back, the other two rely on a verdict. */
 export type Handshake = "ask" | Era;
@@ -37,15 +28,7 @@ export function planHandshakes(verdict: EraVerdict | undefined, now: Instant): r
   return isFresh ? ["legacy", "ask"] : ["ask", "legacy"];
 }
 
-/** Remembers verdicts among the durable values of the installation. */
-export function createVerdicts(values: Pick<DurableValues, "get" | "set">): EraVerdicts {
-  return {
-    get: async (id) => parseVerdictText(await values.get(`era:${id}`)),
-    set: (id, verdict) => values.set(`era:${id}`, toVerdictText(verdict)),
-  };
-}
-
-/** The string that stores a verdict. */
+/** The string that stores a verdict; empty for none. */
 export function toVerdictText(verdict: EraVerdict | undefined): string {
   return verdict ? JSON.stringify(verdict) : "";
 }

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { afterEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import type { Connector } from "../connector.ts";
-import type { EraVerdict, EraVerdicts } from "./era.ts";
+import type { Connector, DurableValues } from "../connector.ts";
+import type { EraVerdict } from "./era.ts";
 import type { McpConnectorOptions } from "./mcp-connector.ts";
 import { parseVerdictText, toVerdictText } from "./era.ts";
 import { planHandshakes } from "./era.ts";
@@ -18,29 +18,33 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const opened: Connector[] = [];
 
 /** Remembers one verdict, which the test can read. */
-class Memory implements EraVerdicts {
-  verdict: EraVerdict | undefined;
+class Memory implements Pick<DurableValues, "get" | "set"> {
+  #text: string;
 
   constructor(verdict?: EraVerdict) {
-    this.verdict = verdict;
+    this.#text = toVerdictText(verdict);
   }
 
-  async get(): Promise<EraVerdict | undefined> {
-    return this.verdict;
+  get verdict(): EraVerdict | undefined {
+    return parseVerdictText(this.#text);
   }
 
-  async set(_id: unknown, verdict: EraVerdict | undefined): Promise<void> {
-    this.verdict = verdict;
+  async get(): Promise<string> {
+    return this.#text;
+  }
+
+  async set(_key: string, text: string): Promise<void> {
+    this.#text = text;
   }
 }
 
 /** Connects and returns the negotiated revision, the number of processes and the remembered verdict. */
-async function meet(settings: McpConnectorOptions["settings"], verdicts = new Memory(), now = 5): Promise<unknown> {
+async function meet(settings: McpConnectorOptions["settings"], values = new Memory(), now = 5): Promise<unknown> {
   const before = kept.size;
-  const connector = connect(settings, { verdicts, now: () => now });
+  const connector = connect(settings, { values, now: () => now });
   opened.push(connector);
   await connector.tools();
-  return [connector.status().era, kept.size - before, verdicts.verdict];
+  return [connector.status().era, kept.size - before, values.verdict];
 }
 
 afterEach(async () => {
@@ -99,18 +103,18 @@ test("a server that ignores an unknown request gets the legacy handshake on the 
 });
 
 test("a store of verdicts that fails costs a probe and nothing else", async () => {
-  const broken: EraVerdicts = {
+  const broken: Pick<DurableValues, "get" | "set"> = {
     get: () => Promise.reject(new Error("no store")),
     set: () => Promise.reject(new Error("no store")),
   };
-  const connector = connect(child(HOSTILE, "plain"), { verdicts: broken });
+  const connector = connect(child(HOSTILE, "plain"), { values: broken });
   opened.push(connector);
   assert.equal((await connector.tools()).length, 1);
 });
 
 test("a failed start forgets the verdict, so that the next start probes", async () => {
   const memory = new Memory(modern());
-  const connector = connect({ ...child(HOSTILE, "silent"), startMs: 200 }, { verdicts: memory, now: () => 5 });
+  const connector = connect({ ...child(HOSTILE, "silent"), startMs: 200 }, { values: memory, now: () => 5 });
   opened.push(connector);
   await assert.rejects(connector.tools(), { code: "UPSTREAM_TIMEOUT" });
   assert.equal(memory.verdict, undefined);

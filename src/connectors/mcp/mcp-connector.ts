@@ -11,14 +11,13 @@ import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connec
 import { Lifecycle } from "../lifecycle.ts";
 import { createListeners } from "../listeners.ts";
 import { toShownText } from "../shown-text.ts";
-import { LoginNeeded, UpstreamError, closedError, toAbortError, toFact } from "../upstream-error.ts";
-import type { UpstreamFailure } from "../upstream-error.ts";
+import { LoginNeeded, UpstreamError, closedError, toAbortError, toFact, unreachable } from "../upstream-error.ts";
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
 import { callSynthetic } from "./messages/synthetic.ts";
 import { parseResult } from "./messages/parse-result.ts";
-import { isCrash, toUpstreamError } from "./to-error.ts";
+import { toUpstreamError } from "./to-error.ts";
 
 /** Lines of output in the cause of a failure. */
 const SHOWN_LINES = 5;
@@ -53,6 +52,7 @@ class McpConnector implements Connector {
     this.id = id;
     this.#options = options;
     const onEnd = (link: Link): void => this.#onEnd(link);
+    const isCrash = (error: GloveboxError): boolean => error instanceof UpstreamError && error.kind === "crash";
     this.#dialer = new Dialer(options, { onToolsChanged: () => this.#markStale(), onEnd });
     this.#lifecycle = new Lifecycle<Link>({ id, now, isCrash, onState, open: (closing) => this.#open(closing) });
     this.#breaker = new Breaker({ id, now });
@@ -137,24 +137,21 @@ class McpConnector implements Connector {
     return parseResult(await link.callTool(remoteName, args, { signal, onProgress, trace }), this.#options.clean);
   }
 
+  /** A server that returns with other tools counts as one that announced a change. */
   async #open(closing: AbortSignal): Promise<Link> {
     const link = await this.#dialer.open(closing);
+    const isChanged = this.#tools.length > 0 && JSON.stringify(this.#tools) !== JSON.stringify(link.tools);
     this.#revision = link.revision;
-    this.#replaceTools(link.tools);
+    this.#tools = link.tools;
+    this.#isStale = false;
+    if (isChanged) this.#listeners.notify();
     return link;
   }
 
   #onEnd(link: Link): void {
-    this.#lifecycle.lose(link, new UpstreamError(link.transport.failure?.() ?? LOST, this.id));
+    const failure = link.transport.failure?.() ?? unreachable("the connection was lost");
+    this.#lifecycle.lose(link, new UpstreamError(failure, this.id));
     this.#dialer.discard(link.transport);
-  }
-
-  /** A server that returns with other tools counts as one that announced a change. */
-  #replaceTools(tools: readonly RemoteTool[]): void {
-    const isChanged = this.#tools.length > 0 && JSON.stringify(this.#tools) !== JSON.stringify(tools);
-    this.#tools = tools;
-    this.#isStale = false;
-    if (isChanged) this.#listeners.notify();
   }
 
   /** Notifies only once per listing, so a flood of notifications costs nothing. */
@@ -205,9 +202,3 @@ function createProgressGate(
     listener({ done, ...defined({ total: Number.isFinite(total) ? total : undefined, message: shown }) });
   };
 }
-
-const LOST: UpstreamFailure = {
-  code: "UPSTREAM_UNREACHABLE",
-  cause: "the connection was lost",
-  hint: "Call again to reconnect",
-};

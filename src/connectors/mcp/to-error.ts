@@ -14,7 +14,7 @@ import type { ConnectorId, GloveboxError } from "../../domain/index.ts";
 
 import { toShownText } from "../shown-text.ts";
 import type { TextCleaner } from "../shown-text.ts";
-import { UpstreamError, findOwnError, toConnectionFailure } from "../upstream-error.ts";
+import { UpstreamError, findOwnError, toConnectionFailure, unreachable } from "../upstream-error.ts";
 import type { UpstreamFailure } from "../upstream-error.ts";
 import { InputRequired } from "./link.ts";
 import { STREAM_ENDED } from "./transport/http-transport.ts";
@@ -38,11 +38,6 @@ export function toUpstreamError(thrown: unknown, context: ErrorContext): Glovebo
   const isAnswer = thrown instanceof ProtocolError;
   const failure = (isAnswer ? undefined : context.failure) ?? diagnose(thrown, context);
   return new UpstreamError(failure, context.id, thrown);
-}
-
-/** True when the process behind a connection ended by itself. */
-export function isCrash(error: GloveboxError): boolean {
-  return error instanceof UpstreamError && error.kind === "crash";
 }
 
 function diagnose(thrown: unknown, context: ErrorContext): UpstreamFailure {
@@ -99,17 +94,16 @@ function toAnswerFailure(cause: string): UpstreamFailure {
 function fromProtocol(thrown: ProtocolError, { clean, isOpening = false }: ErrorContext): UpstreamFailure {
   if (thrown.code === STREAM_ENDED) {
     const hint = "The server closed the connection, or its answer was too large; ask for less at a time";
-    return { code: "UPSTREAM_UNREACHABLE", cause: "the response ended before the answer came", hint };
+    return unreachable("the response ended before the answer came", hint);
   }
   if (thrown.code === NEEDS_CAPABILITY) return INPUT_REQUIRED;
   const text = toShownText(thrown.message, clean, MAX_MESSAGE_BYTES);
-  const [cause, hint] = isOpening
-    ? [`it answered its first requests with an error: ${text}`, OPENING_HINT]
-    : [text, "Check the tool's name and arguments against its description"];
+  const cause = isOpening ? `it answered its first requests with an error: ${text}` : text;
+  const hint = isOpening
+    ? "Check what the server needs to start: its network, its account, its settings"
+    : "Check the tool's name and arguments against its description";
   return { code: "UPSTREAM_FAILED", kind: "misunderstood", cause, hint };
 }
-
-const OPENING_HINT = "Check what the server needs to start: its network, its account, its settings";
 
 /** The server needs a capability that this client does not offer (2026-07-28). */
 const NEEDS_CAPABILITY = -32_021;
@@ -127,7 +121,7 @@ function fromStatus(status: number): UpstreamFailure {
     return { code: "UPSTREAM_AUTH_REQUIRED", cause, hint: "Set or renew the credential in this upstream's headers" };
   }
   const hint = "Check that the URL is an MCP endpoint and that the server works";
-  return { code: "UPSTREAM_UNREACHABLE", cause, hint, kind: "misunderstood" };
+  return { ...unreachable(cause, hint), kind: "misunderstood" };
 }
 
 function fromSdk(thrown: SdkError): UpstreamFailure {
@@ -135,7 +129,7 @@ function fromSdk(thrown: SdkError): UpstreamFailure {
     return { code: "UPSTREAM_TIMEOUT", cause: "it did not answer in time", hint: "Try again later" };
   }
   if (BROKEN_ANSWERS.includes(thrown.code)) return toAnswerFailure("its answer violates the protocol");
-  return { code: "UPSTREAM_UNREACHABLE", cause: "the connection was closed", hint: "Call again to reconnect" };
+  return unreachable("the connection was closed");
 }
 
 const BROKEN_ANSWERS: readonly SdkErrorCode[] = [

@@ -40,23 +40,16 @@ function withToken(init: RequestInit = {}, token: Secret | undefined): RequestIn
   return { ...init, headers };
 }
 
+/** Throws if the login does not cover this call; the connection itself works. */
 async function checkScope(id: ConnectorId, response: Response): Promise<Response> {
   if (response.status !== 403) return response;
-  const { error, scope } = extractWWWAuthenticateParams(response);
+  const { error, scope = "" } = extractWWWAuthenticateParams(response);
   if (error !== "insufficient_scope") return response;
   await response.body?.cancel();
-  throw scopesMissing(id, scope);
-}
-
-/** The login does not cover this call; the connection itself works. */
-function scopesMissing(id: ConnectorId, rawScope: string | undefined): GloveboxError {
-  const scopes = (rawScope ?? "")
-    .split(" ")
-    .filter((one) => PLAIN_SCOPE.test(one))
-    .slice(0, MAX_SCOPES);
-  const shown = scopes.length === 0 ? "" : ` (${scopes.join(" ")})`;
-  const flag = scopes.length === 0 ? "" : ` --scope "${scopes.join(" ")}"`;
-  return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: this call needs scopes that the login lacks${shown}`, {
-    hint: `An operator can log in again with them: ${serverCommand("login", id)}${flag}`,
+  const plain = scope.split(" ").filter((one) => PLAIN_SCOPE.test(one));
+  const scopes = plain.slice(0, MAX_SCOPES).join(" ");
+  const message = `${id}: this call needs scopes that the login lacks${scopes && ` (${scopes})`}`;
+  throw new GloveboxError("UPSTREAM_AUTH_REQUIRED", message, {
+    hint: `An operator can log in again with them: ${serverCommand("login", id)}${scopes && ` --scope "${scopes}"`}`,
   });
 }

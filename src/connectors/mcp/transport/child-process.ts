@@ -5,6 +5,7 @@ import type { ChildProcess } from "node:child_process";
 import { settlesWithin } from "../../../timing/index.ts";
 
 import type { StdioSettings } from "../../settings.ts";
+import { unreachable } from "../../upstream-error.ts";
 import type { UpstreamFailure } from "../../upstream-error.ts";
 
 /** How long a server may take to exit after its input ended, and again after SIGTERM. */
@@ -84,8 +85,4 @@ export function describeOversize(messageBytes: number): UpstreamFailure {
     cause: `the server sent a message larger than ${messageBytes} bytes`,
     hint: "Ask the tool for less at a time",
   };
-}
-
-function unreachable(cause: string, hint: string): UpstreamFailure {
-  return { code: "UPSTREAM_UNREACHABLE", cause, hint };
 }

@@ -8,14 +8,11 @@ import { SSEClientTransport, SdkErrorCode, SdkHttpError } from "@modelcontextpro
 
 import { GloveboxError } from "../../../domain/index.ts";
 
+import { unreachable } from "../../upstream-error.ts";
 import type { UpstreamFailure } from "../../upstream-error.ts";
 import type { HttpTransportOptions } from "./http-transport.ts";
 
-const STREAM_LOST: UpstreamFailure = {
-  code: "UPSTREAM_UNREACHABLE",
-  cause: "the event stream ended",
-  hint: "Call again to reconnect",
-};
+const STREAM_LOST = unreachable("the event stream ended");
 
 /** Sends nothing before `start()`, which resolves when the server has named the address for messages. */
 export class SseTransport extends SSEClientTransport {
