@@ -1,64 +1,40 @@
 /** Creates a connector for every upstream of the settings, with the secrets and files that it needs and no others. */
 
-import type {
-  ApiSettings,
-  ChildKeeper,
-  ConnectorId,
-  Instant,
-  SecretName,
-  ServerSettings,
-  UpstreamSettings,
-} from "../domain/index.ts";
-import type { Egress } from "../egress/index.ts";
+import type { ApiSettings, ConnectorId, SecretName, ServerSettings, UpstreamSettings } from "../domain/index.ts";
 import { cleanText } from "../text/index.ts";
 import { findInApi, findInServer } from "../vault/index.ts";
 import type { Secret, Vault } from "../vault/index.ts";
 
 import { createAdapterConnector } from "./adapter/adapter-connector.ts";
 import { parseAdapters } from "./adapter/parse-adapters.ts";
-import type { Connector, DurableValues } from "./connector.ts";
 import { createBorrowingUpstream } from "./create-borrowing-upstream.ts";
 import type { BorrowingOptions, SecretLender } from "./create-borrowing-upstream.ts";
-import type { Lease } from "./login/hold-lease.ts";
 import { createLoginFetch } from "./login/login-fetch.ts";
 import { createLoginStore } from "./login/login-store.ts";
+import type { LoginStoreOptions } from "./login/login-store.ts";
 import { createTokenSource } from "./login/token-source.ts";
 import { createMcpConnector } from "./mcp/mcp-connector.ts";
 import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
-import type { BorrowingUpstream } from "./restart/watch-secrets.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;
 
-export interface UpstreamsOptions extends Omit<BorrowingOptions, "cleanCause"> {
+export interface UpstreamsOptions
+  extends
+    Omit<BorrowingOptions, "cleanCause" | "vault">,
+    Pick<McpConnectorOptions, "keeper" | "egress" | "environment" | "now">,
+    Pick<LoginStoreOptions, "values" | "holdLease"> {
   readonly settings: UpstreamSettings;
-  readonly keeper: ChildKeeper;
   readonly watchFamily: NonNullable<McpConnectorOptions["watchFamily"]>;
-  readonly egress: Egress;
   readonly vault: Vault;
-  readonly values: DurableValues;
-  readonly holdLease: Lease;
-  /** The environment that child servers inherit from. */
-  readonly environment: McpConnectorOptions["environment"];
   readonly readDocument: OpenapiConnectorOptions["readFile"];
-  readonly now: () => Instant;
-}
-
-export interface Upstreams {
-  readonly connectors: readonly Connector[];
-  /** Those that keep secrets that they were lent, and must be restarted when one changes. */
-  readonly borrowers: readonly BorrowingUpstream[];
-  /** How tools that were never seen are accepted. */
-  readonly pinModeOf: (id: ConnectorId) => UpstreamSettings["pins"]["usual"];
-  /** Connects to every eager upstream at once without waiting. The catalog shares these attempts. */
-  startEager(): void;
 }
 
 /** Starts nothing. The caller closes the connectors. */
-export async function createUpstreams(options: UpstreamsOptions): Promise<Upstreams> {
+export async function createUpstreams(options: UpstreamsOptions) {
   const { settings, keeper, watchFamily, egress, environment, now, values, mask } = options;
   const { upstreams, apis } = settings;
   const clean = (text: string, maxBytes: number): string =>
@@ -98,9 +74,12 @@ export async function createUpstreams(options: UpstreamsOptions): Promise<Upstre
   const connectors = [...borrowers, ...adapterBorrowers].map(({ connector }) => connector);
   return {
     connectors,
+    /** Those that keep secrets that they were lent, and must be restarted when one changes. */
     borrowers,
-    pinModeOf: (id) => adapters.get(id)?.pin ?? byServer.get(id) ?? usual,
-    startEager() {
+    /** How tools that were never seen are accepted. */
+    pinModeOf: (id: ConnectorId) => adapters.get(id)?.pin ?? byServer.get(id) ?? usual,
+    /** Connects to every eager upstream at once without waiting. The catalog shares these attempts. */
+    startEager(): void {
       const eager = connectors.filter(({ id }) => upstreams.get(id)?.start === "eager");
       // A failure is in the upstream's state.
       for (const connector of eager) connector.tools().catch(() => undefined);

@@ -1,20 +1,15 @@
 /** Callbacks that are notified when the tools of an upstream have changed. */
 
-export interface Listeners {
-  /** Returns a function that removes the listener. */
-  add(listener: () => void): () => void;
-  notify(): void;
-}
-
 /** A listener that throws affects neither the connection nor the other listeners. */
-export function createListeners(): Listeners {
+export function createListeners() {
   const listeners = new Set<() => void>();
   return {
-    add(listener) {
+    /** Returns a function that removes the listener. */
+    add(listener: () => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    notify() {
+    notify(): void {
       for (const listener of listeners)
         void Promise.resolve()
           .then(listener)

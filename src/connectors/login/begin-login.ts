@@ -102,6 +102,9 @@ function chooseScope({ scopes, moreScopes }: LoginRequest, { scope, metadata }: 
   return wanted !== undefined && offersRefresh ? computeScopeUnion(wanted, "offline_access") : wanted;
 }
 
+/** A public client if possible: a program on a user's machine cannot keep a client secret. */
+const METHODS = ["none", "client_secret_basic", "client_secret_post"];
+
 /**
  * Configured, described by a metadata document, or registered now: for one login only, because the port of its callback
  * differs each time.
@@ -116,23 +119,11 @@ async function chooseClient(
   const takesDocument =
     "client_id_metadata_document_supported" in metadata && metadata.client_id_metadata_document_supported === true;
   if (takesDocument && clientMetadataUrl !== undefined) return { id: clientMetadataUrl, authMethod: "none" };
-  if (metadata.registration_endpoint !== undefined) return register(request, metadata, scope);
-  const document = takesDocument ? ", or oauth.clientMetadataUrl" : "";
-  throw loginRefused(
-    request.id,
-    "its authorization server does not support client registration",
-    `Register a client there with the redirect URI http://127.0.0.1/callback, and set oauth.clientId${document}`,
-  );
-}
-
-/** A public client if possible: a program on a user's machine cannot keep a client secret. */
-const METHODS = ["none", "client_secret_basic", "client_secret_post"];
-
-async function register(
-  request: LoginRequest,
-  metadata: AuthorizationServerMetadata,
-  scope: string | undefined,
-): Promise<Login["client"]> {
+  if (metadata.registration_endpoint === undefined) {
+    const document = takesDocument ? ", or oauth.clientMetadataUrl" : "";
+    const hint = `Register a client there with the redirect URI http://127.0.0.1/callback, and set oauth.clientId${document}`;
+    throw loginRefused(request.id, "its authorization server does not support client registration", hint);
+  }
   const method = METHODS.find((one) => metadata.token_endpoint_auth_methods_supported?.includes(one));
   const registered = await registerClient(metadata.issuer, {
     metadata,

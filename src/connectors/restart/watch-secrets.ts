@@ -9,26 +9,21 @@ import type { SecretSummary, Vault } from "../../vault/index.ts";
 
 import type { Connector } from "../connector.ts";
 
-/** The secrets that one upstream was lent since its last restart. */
-export interface LoanBook {
-  readonly lend: Vault["lend"];
-  /** True when one of the lent secrets was changed, removed or set for the first time. */
-  hasChanged(secrets: readonly SecretSummary[]): boolean;
-  clear(): void;
-}
-
-/** Lends through `vault` and records the version of each secret that it lent first. */
-export function createLoanBook(vault: Pick<Vault, "lend" | "list">): LoanBook {
+/** The secrets that one upstream was lent since its last restart, each with the version that it was lent first. */
+export function createLoanBook(vault: Pick<Vault, "lend" | "list">) {
   const loans = new Map<SecretName, string>();
+  const lend: Vault["lend"] = async (name, purpose) => {
+    // Recorded before lending: a change in between causes one restart too many, never one too few.
+    const stamp = toStamp(name, await vault.list());
+    if (!loans.has(name)) loans.set(name, stamp);
+    return vault.lend(name, purpose);
+  };
   return {
-    async lend(name, purpose) {
-      // Recorded before lending: a change in between causes one restart too many, never one too few.
-      const stamp = toStamp(name, await vault.list());
-      if (!loans.has(name)) loans.set(name, stamp);
-      return vault.lend(name, purpose);
-    },
-    hasChanged: (secrets) => [...loans].some(([name, stamp]) => toStamp(name, secrets) !== stamp),
-    clear: () => loans.clear(),
+    lend,
+    /** True when one of the lent secrets was changed, removed or set for the first time. */
+    hasChanged: (secrets: readonly SecretSummary[]): boolean =>
+      [...loans].some(([name, stamp]) => toStamp(name, secrets) !== stamp),
+    clear: (): void => loans.clear(),
   };
 }
 
@@ -40,7 +35,7 @@ function toStamp(name: SecretName, secrets: readonly SecretSummary[]): string {
 /** An upstream with the secrets that it was lent. */
 export interface BorrowingUpstream {
   readonly connector: Connector;
-  readonly loans: LoanBook;
+  readonly loans: ReturnType<typeof createLoanBook>;
 }
 
 /** Polls until disposed, the first time after `everyMs`. */
