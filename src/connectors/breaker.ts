@@ -31,8 +31,14 @@ export class Breaker {
    */
   enter() {
     const startedAt = this.#now();
-    const isProbe = this.#openUntil !== undefined;
-    if (this.#openUntil !== undefined) this.#check(this.#openUntil, startedAt);
+    const openUntil = this.#openUntil;
+    const isProbe = openUntil !== undefined;
+    if (isProbe && (startedAt < openUntil || this.#isProbing)) {
+      const seconds = Math.max((openUntil - startedAt) / 1000, 0.1).toFixed(1);
+      const message = `${this.#id}: the last ${this.#failures} calls got no answer; the next try is in ${seconds} s`;
+      const hint = "Try again later, or do without this upstream";
+      throw new GloveboxError("UPSTREAM_UNREACHABLE", message, { hint });
+    }
     this.#isProbing = isProbe;
     return {
       /** The server answered, even if it refused the call. */
@@ -56,12 +62,5 @@ export class Breaker {
     this.#failures = 0;
     this.#openUntil = undefined;
     this.#isProbing = false;
-  }
-
-  #check(openUntil: Instant, now: Instant): void {
-    if (now >= openUntil && !this.#isProbing) return;
-    const seconds = Math.max((openUntil - now) / 1000, 0.1).toFixed(1);
-    const message = `${this.#id}: the last ${this.#failures} calls got no answer; the next try is in ${seconds} s`;
-    throw new GloveboxError("UPSTREAM_UNREACHABLE", message, { hint: "Try again later, or do without this upstream" });
   }
 }

@@ -41,17 +41,13 @@ export function hideSecrets(
 }
 
 function hideInError(error: GloveboxError, hide: Hide): GloveboxError {
-  const hint = hideIn(error.details.hint, hide);
+  const hint = error.details.hint && hide(error.details.hint);
   return new GloveboxError(error.code, hide(error.message), { ...error.details, ...defined({ hint }) });
-}
-
-function hideIn(text: string | undefined, hide: Hide): string | undefined {
-  return text === undefined ? undefined : hide(text);
 }
 
 function hideInStatus(status: UpstreamStatus, hide: Hide): UpstreamStatus {
   const { cause, hint, stderr } = status;
-  const hidden = { cause: hideIn(cause, hide), hint: hideIn(hint, hide), stderr: stderr?.map(hide) };
+  const hidden = { cause: cause && hide(cause), hint: hint && hide(hint), stderr: stderr?.map(hide) };
   return { ...status, ...defined(hidden) };
 }
 
@@ -62,7 +58,7 @@ function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
     description: hide(tool.description),
     input: mapTexts(tool.input, hide),
     output: tool.output && mapTexts(tool.output, hide),
-    ...defined({ title: hideIn(tool.title, hide), request: tool.request && mapTexts(tool.request, hide) }),
+    ...defined({ title: tool.title && hide(tool.title), request: tool.request && mapTexts(tool.request, hide) }),
   };
 }
 
@@ -70,7 +66,7 @@ function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
   const { onProgress } = options;
   if (!onProgress) return options;
   const report = (progress: CallProgress): void =>
-    onProgress({ ...progress, ...defined({ message: hideIn(progress.message, hide) }) });
+    onProgress({ ...progress, ...defined({ message: progress.message && hide(progress.message) }) });
   return { ...options, onProgress: report };
 }
 

@@ -6,9 +6,9 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, Instant, UpstreamStatus } from "../domain/index.ts";
-import { MINUTE_MS, NEVER, backoffMs, untilAborted } from "../timing/index.ts";
+import { MINUTE_MS, NEVER, backoffMs } from "../timing/index.ts";
 
-import { closedError, toAbortError, toFact } from "./upstream-error.ts";
+import { closedError, toFact, waitFor } from "./upstream-error.ts";
 
 const PAUSE = { firstMs: 250, longestMs: 30_000 };
 /** So many crashes within this time suspend the upstream. */
@@ -64,12 +64,8 @@ export class Lifecycle<Link> {
    * Returns the live connection or opens one. Rejects at once during a pause, with the time of the next attempt. When
    * `signal` fires only this caller stops waiting: the attempt continues for the others.
    */
-  async reach(signal: AbortSignal = NEVER): Promise<Link> {
-    try {
-      return await untilAborted(this.#reach(), signal);
-    } catch (thrown) {
-      throw signal.aborted ? toAbortError(signal, this.#options.id) : thrown;
-    }
+  reach(signal: AbortSignal = NEVER): Promise<Link> {
+    return waitFor(this.#reach(), signal, this.#options.id);
   }
 
   /** Reports that a connection cannot be used any more. Without effect if another one has replaced it. */

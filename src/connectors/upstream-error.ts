@@ -2,6 +2,7 @@
 
 import { GloveboxError, serverCommand } from "../domain/index.ts";
 import type { ConnectorId, ErrorCode } from "../domain/index.ts";
+import { untilAborted } from "../timing/index.ts";
 
 /** Why a connection ended, could not be opened, or a call on it failed. */
 export interface UpstreamFailure {
@@ -52,6 +53,15 @@ export function toAbortError({ reason }: AbortSignal, id: ConnectorId): Glovebox
     return new UpstreamError({ code: "UPSTREAM_TIMEOUT", cause: "the call exceeded its time limit", hint }, id);
   }
   return new UpstreamError({ code: "REQUEST_CANCELLED", cause: "the call was cancelled", hint: "Send it again" }, id);
+}
+
+/** Waits for a shared promise. When `signal` fires, only this caller stops waiting. */
+export async function waitFor<T>(promise: Promise<T>, signal: AbortSignal, id: ConnectorId): Promise<T> {
+  try {
+    return await untilAborted(promise, signal);
+  } catch (thrown) {
+    throw signal.aborted ? toAbortError(signal, id) : thrown;
+  }
 }
 
 /** An error of Glovebox itself that a client wrapped in its own, such as a refused redirect. */

@@ -66,28 +66,39 @@ export async function beginLogin(request: LoginRequest): Promise<PendingLogin> {
 }
 
 async function begin(request: LoginRequest): Promise<PendingLogin> {
-  const { id, redirectUri, state } = request;
-  const discovered = await discoverLogin({ ...request, fetch: createLoginFetch(request) });
+  const { id, redirectUri, state, now } = request;
+  const fetchFn = createLoginFetch(request);
+  const discovered = await discoverLogin({ ...request, fetch: fetchFn });
   const { metadata, resource } = discovered;
+  const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
   const scope = chooseScope(request, discovered);
   const client = await chooseClient(request, metadata, scope);
-  const { authorizationUrl, codeVerifier } = await startAuthorization(metadata.issuer, {
-    metadata,
-    clientInformation: toClientInformation(client),
-    redirectUrl: redirectUri,
-    state,
-    resource,
-    ...defined({ scope }),
-  });
+  const common = { metadata, resource, clientInformation: toClientInformation(client) };
+  const query = { ...common, redirectUrl: redirectUri, state, ...defined({ scope }) };
+  const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, query);
+
+  async function finish(answer: URLSearchParams): Promise<Login> {
+    const { code: authorizationCode, iss } = readAnswer(request, metadata, answer);
+    const proof = { authorizationCode, codeVerifier, redirectUri, ...defined({ iss }) };
+    const tokens = await exchangeAuthorization(issuer, { ...common, ...proof, fetchFn });
+    if (tokens.token_type.toLowerCase() !== "bearer") {
+      const hint = "Set a credential in headers instead";
+      throw loginRefused(id, "the token has a type that Glovebox does not support", hint);
+    }
+    const revocation = findRevocation(metadata, authMethods);
+    const tokenEndpoint = { url, authMethods };
+    return withTokens({ upstream: id, issuer, resource, client, tokenEndpoint, revocation, scope }, tokens, now());
+  }
+
   let isUsed = false;
   return {
     authorizationUrl: checkLoginUrl(authorizationUrl.href, request),
-    issuer: metadata.issuer,
+    issuer,
     finish: async (answer) => {
       if (isUsed) throw loginRefused(id, "this login was answered already", "Start another one");
       isUsed = true;
       try {
-        return await finish(request, { metadata, resource, client, codeVerifier, scope }, answer);
+        return await finish(answer);
       } catch (thrown) {
         throw explainLogin(thrown, id);
       }
@@ -140,36 +151,6 @@ async function chooseClient(
   });
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: authMethod = method } = registered;
   return { id, secret: secret === undefined ? undefined : new Secret(secret), authMethod };
-}
-
-interface LoginAttempt extends Pick<DiscoveredLogin, "metadata" | "resource"> {
-  readonly client: Login["client"];
-  readonly codeVerifier: string;
-  readonly scope: string | undefined;
-}
-
-async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLSearchParams): Promise<Login> {
-  const { id, redirectUri, now } = request;
-  const { metadata, resource, client, codeVerifier, scope } = attempt;
-  const { code, iss } = readAnswer(request, metadata, answer);
-  const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
-  const tokens = await exchangeAuthorization(issuer, {
-    metadata,
-    clientInformation: toClientInformation(client),
-    authorizationCode: code,
-    codeVerifier,
-    redirectUri,
-    resource,
-    fetchFn: createLoginFetch(request),
-    ...defined({ iss }),
-  });
-  if (tokens.token_type.toLowerCase() !== "bearer") {
-    const hint = "Set a credential in headers instead";
-    throw loginRefused(id, "the token has a type that Glovebox does not support", hint);
-  }
-  const tokenEndpoint = { url, authMethods };
-  const revocation = findRevocation(metadata, authMethods);
-  return withTokens({ upstream: id, issuer, resource, client, tokenEndpoint, revocation, scope }, tokens, now());
 }
 
 /** The client authenticates as at the token endpoint, unless the server specifies otherwise (RFC 8414 §2). */

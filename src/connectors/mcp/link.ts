@@ -111,7 +111,8 @@ export class Link {
     args: JsonObject,
     { trace, ...options }: AskOptions & { readonly trace?: TraceContext | undefined },
   ): Promise<unknown> {
-    const headers = toParamHeaders(this.#headers.get(name) ?? [], args);
+    const marks = this.#headers.get(name);
+    const headers = marks && toParamHeaders(marks, args);
     const params = { name, arguments: args, ...defined({ _meta: trace && { ...trace } }) };
     return this.#track(this.#send("tools/call", params, { ...options, headers }));
   }
@@ -139,7 +140,7 @@ export class Link {
   async #send(
     method: string,
     params: JsonObject,
-    { signal, onProgress, headers = {} }: AskOptions & { readonly headers?: Readonly<Record<string, string>> },
+    { signal, onProgress, headers }: AskOptions & { readonly headers?: Record<string, string> | undefined },
   ): Promise<unknown> {
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort("cancelled");
@@ -150,8 +151,7 @@ export class Link {
         signal: cancelling.signal,
         timeout: NO_TIMEOUT_MS,
         allowInputRequired: true,
-        ...defined({ onprogress: onProgress }),
-        ...(Object.keys(headers).length > 0 && { headers: { ...headers } }),
+        ...defined({ onprogress: onProgress, headers }),
       });
       if (isInputRequiredResult(result)) throw new InputRequired();
       return result;

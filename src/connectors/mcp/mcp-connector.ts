@@ -4,14 +4,22 @@ import type { ProgressCallback } from "@modelcontextprotocol/client";
 
 import { defined } from "../../domain/index.ts";
 import type { CallProgress, ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
-import { NEVER, untilAborted } from "../../timing/index.ts";
+import { NEVER } from "../../timing/index.ts";
 
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { createListeners } from "../listeners.ts";
 import { toShownText } from "../shown-text.ts";
-import { LoginNeeded, UpstreamError, closedError, toAbortError, toFact, unreachable } from "../upstream-error.ts";
+import {
+  LoginNeeded,
+  UpstreamError,
+  closedError,
+  toAbortError,
+  toFact,
+  unreachable,
+  waitFor,
+} from "../upstream-error.ts";
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
@@ -84,9 +92,7 @@ class McpConnector implements Connector {
     const link = await this.#lifecycle.reach(signal);
     if (!this.#isStale && !this.#refresh) return this.#tools;
     this.#refresh ??= this.#refetch(link).finally(() => (this.#refresh = undefined));
-    return untilAborted(this.#refresh, signal).catch((thrown: unknown) => {
-      throw signal.aborted ? toAbortError(signal, this.id) : thrown;
-    });
+    return waitFor(this.#refresh, signal, this.id);
   }
 
   async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {

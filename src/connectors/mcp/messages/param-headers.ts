@@ -60,7 +60,7 @@ function hasMarkInside(schema: JsonObject): boolean {
 const DATA_KEYWORDS: ReadonlySet<string> = new Set([MARK, "enum", "const", "default", "examples"]);
 
 /** An argument that is absent, null or not a plain value gets no header. */
-export function toParamHeaders(found: readonly ParamHeader[], args: JsonObject): Readonly<Record<string, string>> {
+export function toParamHeaders(found: readonly ParamHeader[], args: JsonObject): Record<string, string> {
   const entries = found.flatMap(({ path, name }) => {
     const text = toText(valueAt(args, path));
     return text === undefined ? [] : [[`Mcp-Param-${name}`, encode(text)] as const];
@@ -76,8 +76,7 @@ function valueAt(args: JsonObject, path: readonly string[]): Json | undefined {
 
 function toText(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
-  if (typeof value === "boolean") return String(value);
-  return typeof value === "number" && Number.isSafeInteger(value) ? String(value) : undefined;
+  return typeof value === "boolean" || Number.isSafeInteger(value) ? JSON.stringify(value) : undefined;
 }
 
 /** What a header cannot carry is sent as base64 between marks; so is a value that looks like this form. */

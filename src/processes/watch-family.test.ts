@@ -1,7 +1,4 @@
-/**
- * Real processes: their memory is measured; children that left the group and session of their parent are found, and
- * only they are ended.
- */
+/** Real processes: children that left the group and session of their parent are found, and only they are ended. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { measureFamily, watchFamily } from "./index.ts";
+import { watchFamily } from "./index.ts";
 
 const started: number[] = [];
 
@@ -74,23 +71,4 @@ test("a process that was never listed is left alone, and so are all others", asy
   family.end();
   await wait(50);
   assert.deepEqual([isAlive(child), isAlive(other.child)], [true, true]);
-});
-
-const MIB = 1024 * 1024;
-
-test("measureFamily counts a process and what it started", { skip: process.platform !== "linux" }, async () => {
-  const before = measureFamily(process.pid) ?? 0;
-  assert.ok(before > 20 * MIB);
-  const script =
-    "globalThis.kept = Buffer.alloc(60 * 1024 * 1024, 1); process.stdout.write('up'); process.stdin.resume()";
-  const child = spawn(process.execPath, ["-e", script], { stdio: ["pipe", "pipe", "ignore"] });
-  await once(child.stdout, "data");
-  const during = measureFamily(process.pid) ?? 0;
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  assert.ok(during - before > 60 * MIB, `${during - before}`);
-});
-
-test("measureFamily returns undefined for a process that is gone", () => {
-  assert.equal(measureFamily(2 ** 22 + 1), undefined);
 });
