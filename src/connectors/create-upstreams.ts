@@ -22,7 +22,7 @@ import { resolveTemplates } from "./resolve-templates.ts";
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;
 
-export interface UpstreamsOptions
+interface UpstreamsOptions
   extends
     Omit<BorrowingOptions, "cleanCause" | "vault">,
     Pick<McpConnectorOptions, "keeper" | "egress" | "environment" | "now">,

@@ -15,7 +15,7 @@ const PAUSE = { firstMs: 250, longestMs: 30_000 };
 const MAX_CRASHES = 5;
 const CRASH_MINUTES = 5;
 
-export interface LifecycleOptions<Link> {
+interface LifecycleOptions<Link> {
   readonly id: ConnectorId;
   /** Must reject when the signal fires, and then end whatever it had started. */
   readonly open: (closing: AbortSignal) => Promise<Link>;
@@ -33,17 +33,12 @@ type ConnectionState<Link> =
   | { readonly kind: "failed"; readonly error: GloveboxError; readonly retryAt: Instant }
   | { readonly kind: "suspended"; readonly error: GloveboxError };
 
-interface Crash {
-  readonly at: Instant;
-  readonly fact: string;
-}
-
 /** The count of failures is reset by an answered call only, so a server that starts well and dies at each call is slowed down too. */
 export class Lifecycle<Link> {
   readonly #options: LifecycleOptions<Link>;
   readonly #closing = new AbortController();
   /** The latest ones. */
-  #crashes: readonly Crash[] = [];
+  #crashes: readonly { readonly at: Instant; readonly fact: string }[] = [];
   #state: ConnectionState<Link> = { kind: "idle" };
   #since: Instant;
   #failures = 0;
@@ -164,24 +159,25 @@ export class Lifecycle<Link> {
     const { id, now, isCrash } = this.#options;
     const at = now();
     if (isCrash?.(error)) this.#crashes = [...this.#crashes, { at, fact: toFact(error, id) }].slice(-MAX_CRASHES);
-    const suspension = findSuspension(this.#crashes, id, at);
+    const suspension = this.#findSuspension(at);
     this.#error = suspension ?? error;
     if (suspension) return this.#enter({ kind: "suspended", error: suspension });
     this.#failures += 1;
     const pauseMs = backoffMs(this.#failures - (wasReady ? 1 : 0), PAUSE);
     this.#enter({ kind: "failed", error, retryAt: at + pauseMs });
   }
-}
 
-/** Returns the error for every later use once there were too many crashes, with what happened as evidence. */
-function findSuspension(crashes: readonly Crash[], id: ConnectorId, now: Instant): GloveboxError | undefined {
-  const recent = crashes.filter(({ at }) => now - at < CRASH_MINUTES * MINUTE_MS);
-  if (recent.length < MAX_CRASHES) return undefined;
-  const counted = Map.groupBy(recent, ({ fact }) => fact);
-  const evidence = [...counted].map(([fact, { length }]) => (length === 1 ? fact : `${fact}, ${length} times`));
-  const message = `${id}: suspended after ${MAX_CRASHES} crashes within ${CRASH_MINUTES} minutes (${evidence.join("; ")})`;
-  const hint = `Fix the server, then run \`glovebox servers restart ${id}\``;
-  return new GloveboxError("UPSTREAM_UNREACHABLE", message, { hint });
+  /** Returns the error for every later use once there were too many crashes, with what happened as evidence. */
+  #findSuspension(now: Instant): GloveboxError | undefined {
+    const { id } = this.#options;
+    const recent = this.#crashes.filter(({ at }) => now - at < CRASH_MINUTES * MINUTE_MS);
+    if (recent.length < MAX_CRASHES) return undefined;
+    const counted = Map.groupBy(recent, ({ fact }) => fact);
+    const evidence = [...counted].map(([fact, { length }]) => (length === 1 ? fact : `${fact}, ${length} times`));
+    const message = `${id}: suspended after ${MAX_CRASHES} crashes within ${CRASH_MINUTES} minutes (${evidence.join("; ")})`;
+    const hint = `Fix the server, then run \`glovebox servers restart ${id}\``;
+    return new GloveboxError("UPSTREAM_UNREACHABLE", message, { hint });
+  }
 }
 
 /** Keeps the code of the failure, so that a missing credential is still recognized as one. */

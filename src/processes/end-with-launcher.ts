@@ -2,7 +2,7 @@
 
 const POLL_MS = 250;
 
-export interface LauncherPowers {
+interface LauncherPowers {
   /** Returns the pid of this process's parent. */
   readonly parent: () => number;
   readonly exit: () => void;

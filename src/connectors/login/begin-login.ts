@@ -24,7 +24,7 @@ import type { LoginReach } from "./login-fetch.ts";
 import { toClientInformation, withTokens } from "./login-store.ts";
 import type { Login } from "./login-store.ts";
 
-export interface LoginRequest extends LoginReach {
+interface LoginRequest extends LoginReach {
   readonly id: ConnectorId;
   readonly kind: "http" | "sse";
   /** The client that the operator configured. */

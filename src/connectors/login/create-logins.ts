@@ -31,7 +31,7 @@ export type DroppedLogin =
   | { readonly kind: "none" }
   | { readonly kind: "forgotten"; readonly issuer?: string; readonly revocation?: Revocation };
 
-export interface LoginsOptions {
+interface LoginsOptions {
   readonly upstreams: ReadonlyMap<ConnectorId, ServerSettings>;
   readonly store: LoginStore;
   readonly egress: Egress;

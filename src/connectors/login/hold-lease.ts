@@ -24,7 +24,7 @@ export interface LeasePlaces {
   giveBack(holder: string, used: number): Promise<void>;
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly places: LeasePlaces;
   readonly now: () => Instant;
   /** Returns an unguessable name, a new one for each lease. */

@@ -47,7 +47,7 @@ const LOGIN = z.object({
 });
 
 /** Identifies a login: a token of one issuer, for one resource, used by one upstream. Not secret. */
-export interface LoginKey extends Readonly<z.infer<typeof KEY>> {
+interface LoginKey extends Readonly<z.infer<typeof KEY>> {
   readonly upstream: ConnectorId;
 }
 

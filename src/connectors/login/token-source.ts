@@ -21,7 +21,7 @@ const EARLY_MS = 30_000;
 /** Errors of a refresh that no later attempt will change (RFC 6749 §5.2). */
 const FINAL: readonly string[] = ["invalid_grant", "invalid_client", "unauthorized_client"];
 
-export interface TokenSourceOptions {
+interface TokenSourceOptions {
   readonly id: ConnectorId;
   /** Where tokens will be sent. A token for another resource is not used. */
   readonly url: string;

@@ -45,9 +45,10 @@ export interface LinkOptions {
   readonly signal: AbortSignal;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ProgressCallback | undefined;
+  readonly headers?: Record<string, string> | undefined;
 }
 
 /** Starts the transport, does the handshake and lists the tools. On failure the caller must close the transport. */
@@ -102,7 +103,10 @@ export class Link {
 
   /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is a request for input. */
   ask(method: string, params: JsonObject, options: AskOptions): Promise<unknown> {
-    return this.#track(this.#send(method, params, options));
+    const request = this.#send(method, params, options);
+    const settled = request.catch(() => undefined).finally(() => this.#requests.delete(settled));
+    this.#requests.add(settled);
+    return request;
   }
 
   /** As `ask`. The trace is sent in `_meta`. */
@@ -114,18 +118,12 @@ export class Link {
     const marks = this.#headers.get(name);
     const headers = marks && toParamHeaders(marks, args);
     const params = { name, arguments: args, ...defined({ _meta: trace && { ...trace } }) };
-    return this.#track(this.#send("tools/call", params, { ...options, headers }));
+    return this.ask("tools/call", params, { ...options, headers });
   }
 
   /** Resolves when no call is in progress. */
   async untilIdle(): Promise<void> {
     await Promise.all(this.#requests);
-  }
-
-  #track(request: Promise<unknown>): Promise<unknown> {
-    const settled = request.catch(() => undefined).finally(() => this.#requests.delete(settled));
-    this.#requests.add(settled);
-    return request;
   }
 
   /** False for a tool that must not be offered over HTTP, because its header marks are invalid (2026-07-28). */
@@ -137,11 +135,7 @@ export class Link {
   }
 
   /** Cancels by the means of the protocol when the signal fires. The reason of the signal stays in the gateway. */
-  async #send(
-    method: string,
-    params: JsonObject,
-    { signal, onProgress, headers }: AskOptions & { readonly headers?: Record<string, string> | undefined },
-  ): Promise<unknown> {
+  async #send(method: string, params: JsonObject, { signal, onProgress, headers }: AskOptions): Promise<unknown> {
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort("cancelled");
     signal.throwIfAborted();

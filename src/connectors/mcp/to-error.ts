@@ -21,7 +21,7 @@ import { STREAM_ENDED } from "./transport/http-transport.ts";
 
 const MAX_MESSAGE_BYTES = 2048;
 
-export interface ErrorContext {
+interface ErrorContext {
   readonly id: ConnectorId;
   readonly clean: TextCleaner;
   /** What the transport knows about a closed connection, which explains it better than the client can. */

@@ -76,7 +76,7 @@ function invalid(why: string): GloveboxError {
 }
 
 /** Requests one page; the first has no cursor. */
-export type RequestPage = (params: JsonObject) => Promise<unknown>;
+type RequestPage = (params: JsonObject) => Promise<unknown>;
 
 /** All items of a listing, in the server's order, unparsed. `key` names the array within a page, such as `tools`. */
 export async function listPages(key: string, requestPage: RequestPage): Promise<readonly Json[]> {

@@ -21,27 +21,20 @@ export function capStreams(whole: FetchLike, endless: FetchLike, maxBytes: numbe
 function createEventCounter(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let eventBytes = 0;
   let lineBytes = 0;
-
-  /** True when this part of a line makes the event too large. */
-  function count(line: Uint8Array, isWhole: boolean): boolean {
-    eventBytes += line.length + 1;
-    lineBytes += line.at(-1) === RETURN ? line.length - 1 : line.length;
-    if (isWhole && lineBytes === 0) eventBytes = 0;
-    if (isWhole) lineBytes = 0;
-    return eventBytes > maxBytes;
-  }
-
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       for (let start = 0; start < chunk.length;) {
         const end = chunk.indexOf(NEWLINE, start);
-        const isWhole = end !== -1;
-        if (count(chunk.subarray(start, isWhole ? end : chunk.length), isWhole)) {
-          const hint = "Ask the upstream for less at a time";
-          const error = new GloveboxError("LIMIT_SIZE", `An event is larger than ${maxBytes} bytes`, { hint });
-          return controller.error(error);
-        }
-        start = isWhole ? end + 1 : chunk.length;
+        const line = chunk.subarray(start, end === -1 ? chunk.length : end);
+        start += line.length + 1;
+        eventBytes += line.length + 1;
+        lineBytes += line.at(-1) === RETURN ? line.length - 1 : line.length;
+        if (end !== -1 && lineBytes === 0) eventBytes = 0;
+        if (end !== -1) lineBytes = 0;
+        if (eventBytes <= maxBytes) continue;
+        const hint = "Ask the upstream for less at a time";
+        const error = new GloveboxError("LIMIT_SIZE", `An event is larger than ${maxBytes} bytes`, { hint });
+        return controller.error(error);
       }
       controller.enqueue(chunk);
     },

@@ -58,7 +58,9 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     };
     options.requestSignal?.addEventListener("abort", stop, { once: true });
     const onRequestStreamEnd = (): void => {
-      this.#giveUp(id);
+      // The server closed the stream. If the answer had come, the entry would have been removed.
+      const error = { code: STREAM_ENDED, message: "The response ended before the answer came" };
+      if (this.#open.delete(id)) this.onmessage?.({ jsonrpc: "2.0", id, error });
       options.onRequestStreamEnd?.();
     };
     try {
@@ -68,12 +70,5 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       this.#open.delete(id);
       throw error;
     }
-  }
-
-  /** The server closed the stream. If the answer had come, the entry would have been removed. */
-  #giveUp(id: string | number): void {
-    if (!this.#open.delete(id)) return;
-    const error = { code: STREAM_ENDED, message: "The response ended before the answer came" };
-    this.onmessage?.({ jsonrpc: "2.0", id, error });
   }
 }

@@ -63,22 +63,20 @@ export class SseTransport extends SSEClientTransport {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     // Rejects if the stream breaks, an event is too large or the reader is closed.
     const ended = body?.pipeTo(writable) ?? Promise.resolve();
-    ended.then(
-      () => this.#end(STREAM_LOST),
-      (thrown: unknown) => {
-        if (!(thrown instanceof GloveboxError)) return this.#end(STREAM_LOST);
-        const { code, message: cause, details } = thrown;
-        this.#end({ code, cause, hint: details.hint ?? STREAM_LOST.hint });
-      },
-    );
+    void ended
+      .then(() => STREAM_LOST, toFailure)
+      .then((failure) => {
+        if (this.#isClosed) return undefined;
+        this.#failure = failure;
+        return this.close();
+      });
     return new Response(readable, { headers, status, statusText });
   }
+}
 
-  #end(failure: UpstreamFailure): void {
-    if (this.#isClosed) return;
-    this.#failure = failure;
-    void this.close();
-  }
+function toFailure(thrown: unknown): UpstreamFailure {
+  if (!(thrown instanceof GloveboxError)) return STREAM_LOST;
+  return { code: thrown.code, cause: thrown.message, hint: thrown.details.hint ?? STREAM_LOST.hint };
 }
 
 function checkStatus(response: Response): Response {
