@@ -24,7 +24,7 @@ import type { LoginReach } from "./login-fetch.ts";
 import { toClientInformation, withTokens } from "./login-store.ts";
 import type { Login } from "./login-store.ts";
 
-interface LoginRequest extends LoginReach {
+export interface LoginRequest extends LoginReach {
   readonly id: ConnectorId;
   readonly kind: "http" | "sse";
   /** The client that the operator configured. */
@@ -73,14 +73,15 @@ async function begin(request: LoginRequest): Promise<PendingLogin> {
   const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
   const scope = chooseScope(request, discovered);
   const client = await chooseClient(request, metadata, scope);
-  const common = { metadata, resource, clientInformation: toClientInformation(client) };
-  const query = { ...common, redirectUrl: redirectUri, state, ...defined({ scope }) };
-  const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, query);
+  const query = { metadata, resource, redirectUrl: redirectUri, state, ...defined({ scope }) };
+  // A client secret is plain text only while it is used, not while the person logs in.
+  const identify = () => ({ clientInformation: toClientInformation(client) });
+  const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, { ...query, ...identify() });
 
   async function finish(answer: URLSearchParams): Promise<Login> {
     const { code: authorizationCode, iss } = readAnswer(request, metadata, answer);
-    const proof = { authorizationCode, codeVerifier, redirectUri, ...defined({ iss }) };
-    const tokens = await exchangeAuthorization(issuer, { ...common, ...proof, fetchFn });
+    const proof = { metadata, resource, authorizationCode, codeVerifier, redirectUri, ...defined({ iss }) };
+    const tokens = await exchangeAuthorization(issuer, { ...proof, ...identify(), fetchFn });
     if (tokens.token_type.toLowerCase() !== "bearer") {
       const hint = "Set a credential in headers instead";
       throw loginRefused(id, "the token has a type that Glovebox does not support", hint);

@@ -7,24 +7,11 @@ import { fillTemplates } from "../../vault/index.ts";
 import type { Vault } from "../../vault/index.ts";
 
 import { beginLogin } from "./begin-login.ts";
-import type { PendingLogin } from "./begin-login.ts";
+import type { LoginRequest, PendingLogin } from "./begin-login.ts";
 import { createLoginFetch } from "./login-fetch.ts";
 import type { Login, LoginStore } from "./login-store.ts";
 import { revokeLogin } from "./revoke-login.ts";
 import type { Revocation } from "./revoke-login.ts";
-
-/** Everything that is done with the login of one upstream. */
-export interface Logins {
-  /** Discovers and registers. `scopes` are requested in addition to those of an earlier login. */
-  begin(
-    id: ConnectorId,
-    request: { readonly scopes: readonly string[]; readonly redirectUri: string; readonly state: string },
-  ): Promise<PendingLogin>;
-  /** Recorded in the ledger first. Running gateways use the login within a few seconds. */
-  keep(login: Login, actor: string): Promise<void>;
-  /** Removes the login, then revokes its tokens at the authorization server if that supports it. */
-  drop(id: ConnectorId, actor: string): Promise<DroppedLogin>;
-}
 
 /** Without an issuer the login could no longer be read, so there was nothing to revoke. */
 export type DroppedLogin =
@@ -48,10 +35,16 @@ interface LoginsOptions {
   readonly now: () => Instant;
 }
 
-export function createLogins(options: LoginsOptions): Logins {
-  const { upstreams, store, egress, vault, record, requestRestart, now } = options;
+export type Logins = ReturnType<typeof createLogins>;
+
+/** Everything that is done with the login of one upstream. */
+export function createLogins({ upstreams, store, egress, vault, record, requestRestart, now }: LoginsOptions) {
   return {
-    async begin(id, { scopes, ...request }) {
+    /** Discovers and registers. `scopes` are requested in addition to those of an earlier login. */
+    async begin(
+      id: ConnectorId,
+      { scopes, ...request }: Pick<LoginRequest, "scopes" | "redirectUri" | "state">,
+    ): Promise<PendingLogin> {
       const server = findServer(upstreams, id);
       if (!server) {
         const hint = "Only upstreams with a url can have a login";
@@ -66,7 +59,8 @@ export function createLogins(options: LoginsOptions): Logins {
       const moreScopes = earlier === undefined ? scopes : [...scopes, earlier];
       return beginLogin({ ...request, id, kind, url, egress, grants, choice, scopes: configured, moreScopes, now });
     },
-    async keep(login, actor) {
+    /** Recorded in the ledger first. Running gateways use the login within a few seconds. */
+    async keep(login: Login, actor: string): Promise<void> {
       const { upstream, issuer, resource } = login;
       await record({ actor, action: "upstream.login", subject: upstream, detail: { issuer, resource } });
       await store.alone(upstream, async () => {
@@ -75,7 +69,8 @@ export function createLogins(options: LoginsOptions): Logins {
       });
       await requestRestart(upstream);
     },
-    async drop(id, actor) {
+    /** Removes the login, then revokes its tokens at the authorization server if that supports it. */
+    async drop(id: ConnectorId, actor: string): Promise<DroppedLogin> {
       await record({ actor, action: "upstream.logout", subject: id, detail: {} });
       // Removed here first: a failure at the authorization server must not leave the login in use.
       const { login, wasStored } = await store.alone(id, async () => {

@@ -10,20 +10,14 @@ import {
   extractWWWAuthenticateParams,
   resourceUrlFromServerUrl,
 } from "@modelcontextprotocol/client";
-import type { AuthorizationServerMetadata, OAuthProtectedResourceMetadata } from "@modelcontextprotocol/client";
+import type { OAuthProtectedResourceMetadata } from "@modelcontextprotocol/client";
 
 import type { ConnectorId } from "../../domain/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 
 import { loginRefused } from "./login-errors.ts";
 
-export interface DiscoveredLogin {
-  readonly metadata: AuthorizationServerMetadata;
-  /** As the server writes it: the resource that a token is requested for. */
-  readonly resource: string;
-  /** The scopes that the server requires. */
-  readonly scope: string | undefined;
-}
+export type DiscoveredLogin = Awaited<ReturnType<typeof discoverLogin>>;
 
 /** Sends a request without a credential and follows the challenge. */
 export async function discoverLogin({
@@ -36,7 +30,7 @@ export async function discoverLogin({
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly fetch: FetchLike;
-}): Promise<DiscoveredLogin> {
+}) {
   const challenge = await askForChallenge(kind, url, fetch);
   const found = await findResource(url, challenge.resourceMetadataUrl, fetch);
   // A token for another resource than the upstream would be valid elsewhere (RFC 9728 §3.3).
@@ -54,7 +48,9 @@ export async function discoverLogin({
   }
   return {
     metadata,
+    /** As the server writes it: the resource that a token is requested for. */
     resource: found?.resource ?? resourceUrlFromServerUrl(url).href,
+    /** The scopes that the server requires. */
     scope: challenge.scope ?? found?.scopes_supported?.join(" "),
   };
 }

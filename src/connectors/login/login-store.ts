@@ -53,17 +53,6 @@ interface LoginKey extends Readonly<z.infer<typeof KEY>> {
 
 export interface Login extends Readonly<Omit<z.infer<typeof LOGIN>, "upstream">>, LoginKey {}
 
-/** Stores one login for each upstream, sealed. Several processes share it. */
-export interface LoginStore {
-  find(upstream: ConnectorId): Promise<Login | undefined>;
-  /** Replaces the login of that upstream. */
-  keep(login: Login, actor: string): Promise<void>;
-  /** Removes the login of an upstream. Returns false if there was none. */
-  drop(upstream: ConnectorId, actor: string): Promise<boolean>;
-  /** Runs `work` while no other process does so for this upstream. */
-  alone<Value>(upstream: ConnectorId, work: () => Promise<Value>): Promise<Value>;
-}
-
 export interface LoginStoreOptions {
   readonly values: DurableValues;
   readonly vault: Pick<Vault, "lend" | "set" | "remove">;
@@ -72,8 +61,13 @@ export interface LoginStoreOptions {
   readonly onToken: (token: Secret) => void;
 }
 
-/** The key of an upstream's login is not secret and is stored beside the vault; the login itself is in the vault. */
-export function createLoginStore({ values, vault, holdLease, onToken }: LoginStoreOptions): LoginStore {
+export type LoginStore = ReturnType<typeof createLoginStore>;
+
+/**
+ * Stores one login for each upstream. Several processes share it. The key of an upstream's login is not secret and is
+ * stored beside the vault; the login itself is in the vault.
+ */
+export function createLoginStore({ values, vault, holdLease, onToken }: LoginStoreOptions) {
   const reportTokens = (login: Login | undefined): void => {
     for (const token of [login?.access, login?.refresh, login?.client.secret]) if (token) onToken(token);
   };
@@ -82,7 +76,7 @@ export function createLoginStore({ values, vault, holdLease, onToken }: LoginSto
     return data && { upstream, ...data };
   };
   return {
-    async find(upstream) {
+    async find(upstream: ConnectorId): Promise<Login | undefined> {
       const key = await findKey(upstream);
       if (!key) return undefined;
       const text = await lendIfSet(vault, toSecretName(key), `login of upstream ${upstream}`);
@@ -90,19 +84,23 @@ export function createLoginStore({ values, vault, holdLease, onToken }: LoginSto
       reportTokens(login);
       return login;
     },
-    async keep(login, actor) {
+    /** Replaces the login of that upstream. */
+    async keep(login: Login, actor: string): Promise<void> {
       reportTokens(login);
       const { upstream, issuer, resource } = login;
       await vault.set(toSecretName(login), toLoginText(login), actor);
       await values.set(toValueKey(upstream), JSON.stringify({ issuer, resource }));
     },
-    async drop(upstream, actor) {
+    /** Removes the login of an upstream. Returns false if there was none. */
+    async drop(upstream: ConnectorId, actor: string): Promise<boolean> {
       const key = await findKey(upstream);
       if (!key) return false;
       await values.erase(toValueKey(upstream));
       return vault.remove(toSecretName(key), actor);
     },
-    alone: (upstream, work) => holdLease(toValueKey(upstream), work),
+    /** Runs `work` while no other process does so for this upstream. */
+    alone: <Value>(upstream: ConnectorId, work: () => Promise<Value>): Promise<Value> =>
+      holdLease(toValueKey(upstream), work),
   };
 }
 
