@@ -27,7 +27,6 @@ import type { Gateway } from "./surfaces/index.ts";
 import { openFeed, openTelemetry } from "./telemetry/index.ts";
 import type { Feed, Telemetry } from "./telemetry/index.ts";
 import { createProgramSecrets, watchKey } from "./vault/index.ts";
-import type { Lending } from "./vault/index.ts";
 import { VERSION, cleanDescription, createExecutionId, createHostPowers, createResultId } from "./host-powers.ts";
 import { createSeed, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
@@ -77,7 +76,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     isLasting: options.lasting === true,
     check: (program, { surface, snapshot, level }) =>
       checkProgram(program, surface, { checker, guide: createGuide(snapshot), level, blocks: analysis.blockOnError }),
-    bridge: createProgramBridges<Parameters<Parameters<typeof connectRooms>[0]["bridge"]>[2], Lending>({
+    bridge: createProgramBridges({
       ...shared,
       ...defined({ preview: settings.audit.previews ? createPreview(mask.hide) : undefined }),
       planCalls: ({ program, analysis: isWanted = true }, snapshot) =>

@@ -1,7 +1,8 @@
 /** Calls that Glovebox itself answers, in the reserved namespace `glovebox`. They take the same steps as any call. */
 
-import { parseRuleId, parseToolAddress } from "../domain/index.ts";
-import type { Decision, Json, JsonObject, Tool, ToolAddress, ToolCall } from "../domain/index.ts";
+import { parseConnectorId, parseRuleId, parseToolAddress } from "../domain/index.ts";
+import type { Decision, Json, JsonObject, JsonSchema, Tool, ToolAddress, ToolCall } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
 
 /**
  * One such call. Without `judge` it reads only what its principal may read anyway, so rules do not apply; the labels of
@@ -38,6 +39,23 @@ if (RULE === undefined) throw new TypeError("The rule id of builtins is not vali
 
 /** Recorded in place of the decision of a rule. */
 export const ALLOWED_BUILTIN: Decision = Object.freeze({ kind: "allow", rule: RULE });
+
+/** The tool of a builtin. Rules and records name it like a tool of an upstream. */
+export function createBuiltinTool(name: string, input: JsonSchema): Tool {
+  const address = parseToolAddress(`glovebox.${name}`);
+  const connector = parseConnectorId("glovebox");
+  if (!address || !connector) throw new TypeError(`The builtin name ${JSON.stringify(name)} is invalid`);
+  return {
+    address,
+    origin: { kind: "upstream", connector, remoteName: name },
+    summary: "",
+    description: "",
+    input,
+    output: null,
+    effect: "read",
+    digest: digestOf(JSON.stringify([name, input])),
+  };
+}
 
 /** An upstream cannot have this namespace: the naming rule reserves it. */
 export function findBuiltin(

@@ -3,7 +3,7 @@
 import { Validator } from "@cfworker/json-schema";
 import type { Schema, ValidationResult } from "@cfworker/json-schema";
 
-import { isJsonObject } from "../domain/index.ts";
+import { defined, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
 
 import { describeProblems } from "./describe-problems.ts";
@@ -116,10 +116,12 @@ export function modernize(schema: JsonObject): JsonObject {
   const listed = schema["enum"];
   return {
     ...Object.fromEntries(rest),
-    ...(exclusiveMinimum === true && minimum !== undefined && { exclusiveMinimum: minimum }),
-    ...(exclusiveMaximum === true && maximum !== undefined && { exclusiveMaximum: maximum }),
-    ...(nullable === true && typeof type === "string" && { type: [type, "null"] }),
-    ...(nullable === true && Array.isArray(listed) && { enum: [...listed, null] }),
+    ...defined({
+      exclusiveMinimum: exclusiveMinimum === true ? minimum : undefined,
+      exclusiveMaximum: exclusiveMaximum === true ? maximum : undefined,
+      type: nullable === true && typeof type === "string" ? [type, "null"] : undefined,
+      enum: nullable === true && Array.isArray(listed) ? [...listed, null] : undefined,
+    }),
   };
 }
 

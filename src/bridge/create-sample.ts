@@ -16,12 +16,11 @@ import { checkSchema, modernize } from "./check-schema.ts";
  */
 interface Attempt {
   readonly richDepth: number;
-  readonly isPlain?: boolean;
+  readonly isPlain: boolean;
 }
 const ATTEMPTS: readonly Attempt[] = [
-  { richDepth: 3 },
-  { richDepth: 1 },
-  { richDepth: 0 },
+  { richDepth: 3, isPlain: false },
+  { richDepth: 0, isPlain: false },
   { richDepth: 0, isPlain: true },
 ];
 /** Of one attempt. */
@@ -30,7 +29,6 @@ const MOST_DEPTH = 32;
 const MOST_CHARS = 10_000;
 const MOST_ITEMS = 1_000;
 const MOST_OPTIONAL = 100;
-const MOST_MULTIPLES = 100;
 
 /** Where a value is made; `salt` numbers items of one array, which may have to differ. */
 interface SamplePlace {
@@ -38,19 +36,11 @@ interface SamplePlace {
   readonly salt: number;
 }
 
-type PickValue = (parts: readonly Json[], place: SamplePlace) => Json | undefined;
-
-/** A program may repeat a call; tools live as long as their snapshot, and so do their samples. */
-const samples = new WeakMap<JsonSchema, { readonly value: Json | undefined }>();
+/** Makes a value that fits all of the schemas. */
+type PickValue = (schemas: readonly Json[], place: SamplePlace) => Json | undefined;
 
 /** Returns the same value for the same schema; `undefined` when none was found. */
 export function createSample(schema: JsonSchema): Json | undefined {
-  const known = samples.get(schema) ?? { value: findSample(schema) };
-  samples.set(schema, known);
-  return known.value;
-}
-
-function findSample(schema: JsonSchema): Json | undefined {
   for (const attempt of ATTEMPTS) {
     const value = trySample(schema, attempt);
     if (value !== undefined && checkSchema(schema, value).length === 0) return value;
@@ -58,96 +48,73 @@ function findSample(schema: JsonSchema): Json | undefined {
   return undefined;
 }
 
-class TooManySteps extends Error {}
-
 function trySample(root: JsonSchema, attempt: Attempt): Json | undefined {
   let left = MOST_STEPS;
-  const step = (): void => {
-    left -= 1;
-    if (left < 0) throw new TooManySteps();
-  };
-  const pick: PickValue = (parts, place) => {
-    const merged = place.depth > MOST_DEPTH ? undefined : merge(parts, root, step);
+  const pick: PickValue = (schemas, place) => {
+    const merged = place.depth > MOST_DEPTH || left < 0 ? undefined : merge(schemas, root);
     if (!merged) return undefined;
-    const { plain, forks } = merged;
-    const [branches, ...others] = forks;
-    if (!branches) return valueOf(plain, { ...attempt, ...place, pick });
+    left -= merged.steps;
+    const [branches, ...others] = merged.forks;
+    if (!branches) return valueOf(merged.plain, { ...attempt, ...place, pick });
     const rest = others.map((anyOf) => ({ anyOf }));
-    for (const branch of inOrder(branches, place.depth >= attempt.richDepth)) {
-      const value = pick([plain, branch, ...rest], place);
+    for (const branch of inOrder(branches, place.depth < attempt.richDepth)) {
+      const value = pick([merged.plain, branch, ...rest], place);
       if (value !== undefined) return value;
     }
     return undefined;
   };
-  try {
-    return pick([root], { depth: 0, salt: 0 });
-  } catch (thrown) {
-    if (thrown instanceof TooManySteps) return undefined;
-    throw thrown;
-  }
+  return pick([root], { depth: 0, salt: 0 });
 }
 
-const REFERENCE = /"\$(?:dynamic|recursive)?[Rr]ef":/;
-
-/** Where the value should stay small, branches without a reference come first; elsewhere `null` comes last. */
-function inOrder(branches: readonly Json[], isLean: boolean): readonly Json[] {
-  const isLast = (branch: Json): boolean =>
-    isLean ? REFERENCE.test(JSON.stringify(branch)) : isJsonObject(branch) && branch["type"] === "null";
-  return branches.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)));
+/** `null` comes last where the value should be rich: a program that uses it should find something. */
+function inOrder(branches: readonly Json[], isRich: boolean): readonly Json[] {
+  const isNull = (branch: Json): boolean => isJsonObject(branch) && branch["type"] === "null";
+  return branches.toSorted((a, b) => (isRich ? 1 : -1) * (Number(isNull(a)) - Number(isNull(b))));
 }
 
 interface Merged {
   readonly plain: JsonObject;
   /** Of each, one branch must hold. */
   readonly forks: readonly (readonly Json[])[];
+  readonly steps: number;
 }
 
 /** Joins schemas that must all hold, following references; `undefined` when no value can fit. */
-function merge(parts: readonly Json[], root: JsonSchema, step: () => void): Merged | undefined {
-  const queue = [...parts];
+function merge(schemas: readonly Json[], root: JsonSchema): Merged | undefined {
+  const queue = [...schemas];
   const forks: (readonly Json[])[] = [];
-  let plain: JsonObject | undefined = {};
+  let plain: JsonObject = {};
   for (const part of queue) {
-    step();
-    if (part === false) return undefined;
+    if (part === false || queue.length > MOST_STEPS) return undefined;
     if (!isJsonObject(part)) continue;
     const { allOf, anyOf, oneOf, if: condition, then = true, else: otherwise = true, not: _, ...own } = modernize(part);
     const ref = refOf(own);
     if (ref !== undefined) queue.push(resolveRef(root, ref) ?? true);
     queue.push(...listOf(allOf));
-    for (const branches of [listOf(anyOf), listOf(oneOf)]) if (branches.length > 0) forks.push(branches);
+    forks.push(...[listOf(anyOf), listOf(oneOf)].filter(({ length }) => length > 0));
     if (condition !== undefined) forks.push([{ allOf: [condition, then] }, otherwise]);
     plain = join(plain, own);
-    if (!plain) return undefined;
   }
-  return { plain, forks };
+  return { plain, forks, steps: queue.length };
 }
 
 /** What cannot be joined stays as the first schema has it: the check of the whole value decides. */
-function join(one: JsonObject, other: JsonObject): JsonObject | undefined {
+function join(one: JsonObject, { const: only, ...other }: JsonObject): JsonObject {
   const joined: Record<string, Json> = { ...one };
-  for (const [keyword, value] of Object.entries(other)) {
-    const name = keyword === "const" ? "enum" : keyword;
-    const added = keyword === "const" ? [value] : value;
-    const known = joined[name];
-    const both = known === undefined ? added : joinKeyword(name, known, added);
-    if (both === undefined) return undefined;
-    joined[name] = both;
+  for (const [name, value] of Object.entries(only === undefined ? other : { ...other, enum: [only] })) {
+    joined[name] = joined[name] === undefined ? value : joinKeyword(name, joined[name], value);
   }
   return joined;
 }
 
-function joinKeyword(name: string, one: Json, other: Json): Json | undefined {
+function joinKeyword(name: string, one: Json, other: Json): Json {
   if (typeof one === "number" && typeof other === "number") {
     return /^(?:exclusiveM|m)in/.test(name) ? Math.max(one, other) : Math.min(one, other);
   }
-  if (name === "required") return [...listOf(one), ...listOf(other)];
-  if (name === "type") {
-    const shared = [one].flat().filter((type) => [other].flat().includes(type));
-    return shared.length === 0 ? undefined : shared;
-  }
+  if (name === "required") return [one, other].flat();
+  if (name === "type") return [one].flat().filter((type) => [other].flat().includes(type));
   if (name === "properties" && isJsonObject(one) && isJsonObject(other)) {
-    const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+    const names = Object.keys({ ...one, ...other });
     return Object.fromEntries(names.map((key) => [key, { allOf: [ownOf(one, key), ownOf(other, key)] }]));
   }
   return ["items", "additionalProperties", "contains"].includes(name) ? { allOf: [one, other] } : one;
@@ -158,75 +125,56 @@ interface ValueOptions extends Attempt, SamplePlace {
 }
 
 function valueOf(plain: JsonObject, options: ValueOptions): Json | undefined {
-  const { salt, isPlain = false } = options;
-  const listed = plain["enum"];
+  const { salt, isPlain } = options;
+  const { enum: listed, type = [...MAKERS.keys()], default: usual, examples } = plain;
   if (Array.isArray(listed)) return listed[(salt + Number(isPlain)) % listed.length];
-  const types = typesOf(plain);
-  const known = [plain["default"], ...listOf(plain["examples"])].find(
-    (value) => value !== undefined && types.some((type) => isOfType(value, type)),
-  );
+  const types = [type].flat().toSorted((a, b) => Number(a === "null") - Number(b === "null"));
+  const known = [usual, ...listOf(examples)].find((value) => types.some((one) => isOfType(value, one)));
   if (known !== undefined && salt === 0 && !isPlain) return known;
-  for (const type of types) {
-    const value = ofType(type, plain, options);
+  for (const one of types) {
+    const value = MAKERS.get(one)?.(plain, options);
     if (value !== undefined) return value;
   }
   return undefined;
 }
 
-function ofType(type: Json, plain: JsonObject, options: ValueOptions): Json | undefined {
-  if (type === "object") return objectOf(plain, options);
-  if (type === "array") return arrayOf(plain, options);
-  if (type === "string") return stringOf(plain, options);
-  if (type === "boolean") return options.salt % 2 === 0;
-  if (type === "null") return null;
-  return type === "integer" || type === "number" ? numberOf(plain, type === "integer", options.salt) : undefined;
-}
-
-const ALL_TYPES = ["object", "string", "array", "number", "boolean", "null"];
-/** A schema without a type usually means the one that its keywords are about. */
-const TYPE_HINTS: Readonly<Record<string, RegExp>> = {
-  object: /ropert|^required$|^dependent/,
-  array: /tems$|^contains$/,
-  string: /Length$|^pattern$|^format$/,
-  number: /imum$|^multipleOf$/i,
-};
-
-/** `null` last: a program that uses the value should find something. */
-function typesOf(plain: JsonObject): readonly Json[] {
-  const { type } = plain;
-  if (type !== undefined) return [type].flat().toSorted((a, b) => Number(a === "null") - Number(b === "null"));
-  const hinted = ALL_TYPES.filter((name) => Object.keys(plain).some((key) => TYPE_HINTS[name]?.test(key)));
-  return [...hinted, ...ALL_TYPES];
-}
-
-function isOfType(value: Json, type: Json): boolean {
-  if (value === null) return type === "null";
-  if (Array.isArray(value)) return type === "array";
+function isOfType(value: Json | undefined, type: Json): boolean {
+  if (value === null || Array.isArray(value)) return type === (value === null ? "null" : "array");
   return typeof value === type || (type === "integer" && Number.isInteger(value));
 }
 
+/** In the order in which a schema without a type tries them. */
+const MAKERS: ReadonlyMap<Json, (plain: JsonObject, options: ValueOptions) => Json | undefined> = new Map([
+  ["object", objectOf],
+  ["string", stringOf],
+  ["array", arrayOf],
+  ["number", numberOf],
+  ["integer", numberOf],
+  ["boolean", (_: JsonObject, { salt }: ValueOptions) => salt % 2 === 0],
+  ["null", () => null],
+]);
+
 /** With everything it declares down to the rich depth, else with what it requires. */
 function objectOf(plain: JsonObject, { depth, salt, richDepth, pick }: ValueOptions): Json | undefined {
-  const { properties = {}, patternProperties = {}, additionalProperties = true, dependentRequired = {} } = plain;
-  const others = isJsonObject(patternProperties) ? Object.values(patternProperties)[0] : undefined;
+  const { properties = {}, additionalProperties = true, dependentRequired = {} } = plain;
   const required = new Set(namesOf(plain["required"]));
-  const most = limitOf(plain, "maxProperties", Infinity);
+  const most = depth < richDepth ? limitOf(plain, "maxProperties", MOST_OPTIONAL) : 0;
   const least = limitOf(plain, "minProperties", 0);
   const declared = isJsonObject(properties) ? Object.keys(properties) : [];
   const free = Array.from({ length: Math.min(least, MOST_ITEMS) }, (_, index) => `key${index + 1}`);
-  const rich = depth < richDepth ? declared.slice(0, MOST_OPTIONAL) : [];
+  const names = new Set([...required, ...declared, ...free]);
   const fields = new Map<string, Json>();
-  for (const name of new Set([...required, ...rich, ...declared, ...free])) {
-    const isWanted = required.has(name) || (rich.includes(name) && fields.size < most) || fields.size < least;
-    if (!isWanted) continue;
-    const schema = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const value = pick([schema ?? others ?? additionalProperties], { depth: depth + 1, salt });
+  for (const name of names) {
+    const isWanted = required.has(name) || fields.size < (declared.includes(name) ? Math.max(most, least) : least);
+    if (!isWanted || fields.has(name)) continue;
+    const value = pick([ownOf(properties, name, additionalProperties)], { depth: depth + 1, salt });
     if (value === undefined && required.has(name)) return undefined;
     if (value === undefined) continue;
     fields.set(name, value);
     for (const dependent of namesOf(ownOf(dependentRequired, name))) {
-      if (!fields.has(dependent))
-        fields.set(dependent, pick([ownOf(properties, dependent)], { depth: depth + 1, salt }) ?? null);
+      required.add(dependent);
+      names.delete(dependent);
+      names.add(dependent); // at the end, so that it is visited
     }
   }
   return fields.size < least ? undefined : Object.fromEntries(fields);
@@ -234,38 +182,35 @@ function objectOf(plain: JsonObject, { depth, salt, richDepth, pick }: ValueOpti
 
 /** With an item down to the rich depth, else as short as it may be. */
 function arrayOf(plain: JsonObject, { depth, salt, richDepth, pick }: ValueOptions): Json | undefined {
-  const { items = true, additionalItems = true, contains } = plain;
+  const { items = true, contains } = plain;
   const prefix = Array.isArray(items) ? items : listOf(plain["prefixItems"]);
-  const rest = Array.isArray(items) ? additionalItems : items;
-  const contained = contains === undefined ? 0 : limitOf(plain, "minContains", 1);
-  const least = Math.max(limitOf(plain, "minItems", 0), contained);
+  const rest = Array.isArray(items) ? true : items;
+  const least = Math.max(limitOf(plain, "minItems", 0), contains === undefined ? 0 : 1);
   const count = depth < richDepth ? Math.max(least, prefix.length, 1) : least;
   const values: Json[] = [];
   for (let index = 0; index < Math.min(count, MOST_ITEMS, limitOf(plain, "maxItems", Infinity)); index += 1) {
-    const parts = [prefix[index] ?? rest, index < contained ? (contains ?? true) : true];
-    const value = pick(parts, { depth: depth + 1, salt: salt + index });
+    const schemas = [prefix[index] ?? rest, (index === 0 ? contains : undefined) ?? true];
+    const value = pick(schemas, { depth: depth + 1, salt: salt + index });
     if (value === undefined) break;
     values.push(value);
   }
   return values.length < least ? undefined : values;
 }
 
-/** From the ranges that are reserved for examples (RFC 2606, RFC 5737, RFC 3849). */
+/** From the ranges that are reserved for examples (RFC 2606, RFC 5737). */
 const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
   ["date-time", "2000-01-01T00:00:00Z"],
   ["date", "2000-01-01"],
   ["time", "00:00:00Z"],
-  ["duration", "P1D"],
   ["email", "someone@example.com"],
   ["hostname", "example.com"],
   ["ipv4", "192.0.2.1"],
-  ["ipv6", "2001:db8::1"],
   ["uri", "https://example.com/"],
   ["url", "https://example.com/"],
   ["uuid", "00000000-0000-4000-8000-000000000000"],
 ]);
 
-function stringOf(plain: JsonObject, { salt, isPlain = false }: ValueOptions): string | undefined {
+function stringOf(plain: JsonObject, { salt, isPlain }: ValueOptions): string | undefined {
   const [least, most] = [limitOf(plain, "minLength", 0), limitOf(plain, "maxLength", MOST_CHARS)];
   if (least > most || least > MOST_CHARS) return undefined;
   const formatted = FORMATS.get(plain["format"]);
@@ -274,26 +219,24 @@ function stringOf(plain: JsonObject, { salt, isPlain = false }: ValueOptions): s
   return word.padEnd(least, "x").slice(0, most);
 }
 
-/** The first number that fits: small ones, then those near the bounds, then multiples. */
-function numberOf(plain: JsonObject, isInteger: boolean, salt: number): number | undefined {
+const MOST_MULTIPLES = 100;
+
+/** Whole numbers before others, small ones before those at the bounds. */
+function numberOf(plain: JsonObject, { salt }: ValueOptions): number | undefined {
+  const { exclusiveMinimum, exclusiveMaximum } = plain;
   const low = Math.max(limitOf(plain, "minimum", -Infinity), limitOf(plain, "exclusiveMinimum", -Infinity));
   const high = Math.min(limitOf(plain, "maximum", Infinity), limitOf(plain, "exclusiveMaximum", Infinity));
   const step = limitOf(plain, "multipleOf", 0);
-  const near = [1 + salt, 0, low + salt, low + 1 + salt, high - salt, high - 1 - salt, (low + high) / 2];
-  const from = Number.isFinite(low) ? Math.ceil(low / step) : Math.floor(high / step) - MOST_MULTIPLES;
-  const first = Number.isFinite(from) ? from : 0;
-  const multiples = step > 0 ? Array.from({ length: MOST_MULTIPLES + 1 }, (_, at) => (first + salt + at) * step) : [];
-  const whole = isInteger ? near.flatMap((value) => [Math.ceil(value), Math.floor(value)]) : near;
-  const found = [...whole, ...multiples].find(
-    (value) =>
-      Number.isFinite(value) &&
-      (!isInteger || Number.isInteger(value)) &&
-      value >= low &&
-      value <= high &&
-      value !== plain["exclusiveMinimum"] &&
-      value !== plain["exclusiveMaximum"] &&
-      (step <= 0 || Number.isInteger(value / step)),
+  const unit = step > 0 ? step : 1;
+  const starts = [1, Math.ceil(low / unit), Math.floor(high / unit) - MOST_MULTIPLES].filter(Number.isFinite);
+  const multiples = starts.flatMap((first) =>
+    Array.from({ length: MOST_MULTIPLES + 1 }, (_, at) => (first + at) * unit),
   );
+  const fitting = [...multiples, ...(step > 0 ? [] : [(low + high) / 2])].filter(
+    (value) => value >= low && value <= high && value !== exclusiveMinimum && value !== exclusiveMaximum,
+  );
+  const whole = fitting.filter(Number.isInteger);
+  const found = whole.length > 0 ? whole[salt % whole.length] : fitting[salt % fitting.length];
   return found === undefined ? undefined : found + 0; // no negative zero
 }
 
@@ -310,7 +253,7 @@ function namesOf(value: Json | undefined): readonly string[] {
   return listOf(value).filter((name) => typeof name === "string");
 }
 
-/** `true`, which every value fits, where the schema has no such field. */
-function ownOf(value: Json, key: string): Json {
-  return isJsonObject(value) && Object.hasOwn(value, key) ? (value[key] ?? true) : true;
+/** By default `true`, which every value fits. */
+function ownOf(value: Json, key: string, otherwise: Json = true): Json {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? (value[key] ?? true) : otherwise;
 }

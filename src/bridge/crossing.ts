@@ -5,7 +5,6 @@ import type {
   Attachment,
   CallPlan,
   CallProgress,
-  CallRecord,
   CatalogSnapshot,
   Decision,
   Digest,
@@ -23,8 +22,7 @@ import type {
 import type { Flows } from "../policy/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
-import type { CallSlots } from "./call-slots.ts";
-import type { CallTrace, OpenCall, TracedCall } from "./call-trace.ts";
+import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { DryRunSession } from "./dry-run.ts";
 import type { Recorder, RecorderOptions } from "./recorder.ts";
 
@@ -112,14 +110,33 @@ export interface JournaledCall extends TracedCall {
 export interface BridgeState {
   readonly options: BridgeOptions;
   readonly emit: (event: ExecutionEvent) => void;
-  readonly trace: CallTrace;
-  readonly slots: CallSlots;
+  readonly trace: ReturnType<typeof createCallTrace>;
+  readonly slots: ReturnType<typeof createCallSlots>;
   readonly recorder: Recorder;
   readonly dryRun: DryRunSession | undefined;
   readonly journaled: Map<number, JournaledCall>;
   /** Token notices under way, for `recorded()`. */
   readonly notices: Promise<void>[];
   openCalls: number;
+}
+
+/** Limits how many calls of an execution are under way at once; later calls wait in order. */
+export function createCallSlots(most: number) {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  return {
+    /** Resolves when a slot is free. Every `enter` that resolved needs one `leave`. */
+    async enter(): Promise<void> {
+      if (taken >= most) return new Promise((resolve) => waiting.push(resolve));
+      taken += 1;
+    },
+    leave(): void {
+      // The slot passes straight to the next call in line, so that a newer call cannot take it in between.
+      const next = waiting.shift();
+      if (next) next();
+      else taken -= 1;
+    },
+  };
 }
 
 /** A decision, and how to decide again by the rules and labels of a later moment. */
@@ -157,7 +174,6 @@ export class Crossing {
   #call: ParsedCall | undefined;
   #verdict: Verdict | undefined;
   #value: Json | undefined;
-  #record: CallRecord | undefined;
 
   constructor(bridge: BridgeState, seq: number, rawAddress: unknown, rawArgs: unknown) {
     this.bridge = bridge;
@@ -214,13 +230,6 @@ export class Crossing {
   set value(value: Json) {
     this.#value = value;
   }
-  /** The finished line of the trace. */
-  get record(): CallRecord {
-    return ensureSet(this.#record);
-  }
-  set record(record: CallRecord) {
-    this.#record = record;
-  }
 }
 
 function ensureSet<T>(value: T | undefined): T {
@@ -237,8 +246,6 @@ export type StepPhase = "always" | "until replied" | "if made" | "once replied";
 /** One step of a crossing. It throws to refuse the call, and returns a promise only when there is something to await. */
 export interface Step {
   readonly name: string;
-  /** What it does, in one sentence. ARCHITECTURE.md prints it. */
-  readonly does: string;
   readonly phase: StepPhase;
   readonly run: (crossing: Crossing) => Promise<unknown> | void;
 }

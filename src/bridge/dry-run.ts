@@ -1,6 +1,6 @@
 /** The calls that a dry run skips: which they are, what the program gets instead, and how they are listed. */
 
-import { GloveboxError, mapTexts, parseToolAddress } from "../domain/index.ts";
+import { GloveboxError, defined, mapTexts, parseToolAddress } from "../domain/index.ts";
 import type { CallRecord, Decision, DryRun, ExecutionEvent, Json, JsonObject, Tool } from "../domain/index.ts";
 
 import type { CallTarget, ParsedCall } from "./builtin.ts";
@@ -42,7 +42,7 @@ export function createDryRun(
       if (isShown) left -= size;
       const { effect } = judge?.(args) ?? tool;
       const decision = kind === "ask" ? "ask" : "allow";
-      writes.push({ seq, tool: tool.address, effect, decision, ...(isShown && { args: shown }) });
+      writes.push({ seq, tool: tool.address, effect, decision, ...defined({ args: isShown ? shown : undefined }) });
       return answered ?? sampleOf(tool);
     },
     listed(records) {

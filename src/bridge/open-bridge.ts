@@ -3,13 +3,12 @@
  * order; nothing else hands a guest's call to an upstream.
  */
 
-import { GloveboxError, toPublicError } from "../domain/index.ts";
+import { GloveboxError, defined, toPublicError } from "../domain/index.ts";
 import type { CallPlan, CallRecord, DryRun, ErrorCode, LabelSource, PublicError, Reply } from "../domain/index.ts";
 
-import { createCallSlots } from "./call-slots.ts";
-import { createCallTrace } from "./call-trace.ts";
+import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
-import { Crossing, ExecutionSuspended } from "./crossing.ts";
+import { Crossing, ExecutionSuspended, createCallSlots } from "./crossing.ts";
 import type { BridgeOptions, BridgeState, JournaledCall, StepPhase } from "./crossing.ts";
 import { createDryRun } from "./dry-run.ts";
 import { createRecorder } from "./recorder.ts";
@@ -46,17 +45,8 @@ export function openBridge(options: BridgeOptions): Bridge {
   const recorder = createRecorder(options);
   const dryRun = options.dryRun && createDryRun(options.dryRun, emit);
   const slots = createCallSlots(limits.concurrentCalls);
-  const state: BridgeState = {
-    options,
-    emit,
-    trace,
-    slots,
-    recorder,
-    dryRun,
-    journaled: new Map(),
-    notices: [],
-    openCalls: 0,
-  };
+  const kept = { journaled: new Map(), notices: [], openCalls: 0 };
+  const state: BridgeState = { options, emit, trace, slots, recorder, dryRun, ...kept };
   const crossings: Promise<unknown>[] = [];
   return {
     call(rawAddress, rawArgs, seq = crossings.length + 1) {
@@ -70,7 +60,7 @@ export function openBridge(options: BridgeOptions): Bridge {
       state.journaled.delete(seq);
       return call;
     },
-    ...(options.plan && { plan: options.plan }),
+    ...defined({ plan: options.plan }),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
     dryRun: () => dryRun?.listed(trace.records()),
@@ -124,11 +114,11 @@ function fail(crossing: Crossing, thrown: unknown): void {
   if (isFatal || !crossing.hasEntry || crossing.reply) {
     crossing.fatal ??= { thrown };
   } else if (thrown instanceof ExecutionSuspended) {
-    crossing.entry.pend();
+    crossing.entry.outcome = "pending";
     crossing.isSuspended = true;
     crossing.reply = { ok: false, error: PENDING };
   } else {
     const error = toPublicError(thrown, crossing.bridge.options.report);
-    crossing.reply = { ok: false, error: crossing.entry.fail(thrown, error) };
+    crossing.reply = { ok: false, error: failCall(crossing.entry, thrown, error) };
   }
 }

@@ -9,8 +9,6 @@ import type { Json, JsonObject } from "../domain/index.ts";
 /** True when the value fits for certain. */
 export type QuickFit = (value: Json) => boolean;
 
-type Rule = (value: Json) => boolean;
-
 /** Keywords that only the validator understands. */
 const BEYOND =
   "$ref $dynamicRef $recursiveRef not oneOf if then else format patternProperties unevaluatedProperties minProperties maxProperties propertyNames dependentRequired dependentSchemas dependencies prefixItems additionalItems unevaluatedItems contains minContains maxContains uniqueItems multipleOf pattern".split(
@@ -32,10 +30,10 @@ export function createQuickFit(schema: Json): QuickFit | undefined {
   };
 }
 
-function createRule(schema: Json): Rule | undefined {
+function createRule(schema: Json): QuickFit | undefined {
   if (typeof schema === "boolean") return () => schema;
   if (!isJsonObject(schema) || BEYOND.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
-  const rules: Rule[] = [];
+  const rules: QuickFit[] = [];
   for (const [keyword, create] of Object.entries(KEYWORDS)) {
     const setting = schema[keyword];
     if (setting === undefined) continue;
@@ -50,7 +48,7 @@ function createRule(schema: Json): Rule | undefined {
 }
 
 /** Each keyword alone. Values of a type that it is not about pass. */
-const KEYWORDS: Readonly<Record<string, (setting: Json, schema: JsonObject) => Rule | undefined>> = {
+const KEYWORDS: Readonly<Record<string, (setting: Json, schema: JsonObject) => QuickFit | undefined>> = {
   type: (setting) => {
     const kinds = new Set(Array.isArray(setting) ? setting : [setting]);
     return (value) => kinds.has(kindOf(value)) || (kinds.has("integer") && Number.isInteger(value));
@@ -61,15 +59,15 @@ const KEYWORDS: Readonly<Record<string, (setting: Json, schema: JsonObject) => R
     const values = new Set<Json>(setting);
     return (value) => isScalar(value) && values.has(value);
   },
-  minimum: numberRule((value, bound) => value >= bound),
-  maximum: numberRule((value, bound) => value <= bound),
-  exclusiveMinimum: numberRule((value, bound) => value > bound),
-  exclusiveMaximum: numberRule((value, bound) => value < bound),
+  minimum: boundRule(numberOf, (value, bound) => value >= bound),
+  maximum: boundRule(numberOf, (value, bound) => value <= bound),
+  exclusiveMinimum: boundRule(numberOf, (value, bound) => value > bound),
+  exclusiveMaximum: boundRule(numberOf, (value, bound) => value < bound),
   // A character has one or two units: what does not fit by the worse count goes to the validator.
-  minLength: sizeRule((value) => (typeof value === "string" ? Math.ceil(value.length / 2) : undefined), isAtLeast),
-  maxLength: sizeRule((value) => (typeof value === "string" ? value.length : undefined), isAtMost),
-  minItems: sizeRule((value) => (Array.isArray(value) ? value.length : undefined), isAtLeast),
-  maxItems: sizeRule((value) => (Array.isArray(value) ? value.length : undefined), isAtMost),
+  minLength: boundRule(unitsOf, (units, bound) => Math.ceil(units / 2) >= bound),
+  maxLength: boundRule(unitsOf, (units, bound) => units <= bound),
+  minItems: boundRule(itemsOf, (items, bound) => items >= bound),
+  maxItems: boundRule(itemsOf, (items, bound) => items <= bound),
   required: (setting) => {
     if (!Array.isArray(setting)) return undefined;
     const names = setting.filter((name) => typeof name === "string");
@@ -93,8 +91,8 @@ const KEYWORDS: Readonly<Record<string, (setting: Json, schema: JsonObject) => R
   },
 };
 
-function createFieldsRule(fields: JsonObject, others: Json = true): Rule | undefined {
-  const rules = new Map<string, Rule>();
+function createFieldsRule(fields: JsonObject, others: Json = true): QuickFit | undefined {
+  const rules = new Map<string, QuickFit>();
   for (const [name, schema] of Object.entries(fields)) {
     const rule = createRule(schema);
     if (!rule) return undefined;
@@ -106,37 +104,36 @@ function createFieldsRule(fields: JsonObject, others: Json = true): Rule | undef
     !isJsonObject(value) || Object.keys(value).every((name) => (rules.get(name) ?? otherwise)(value[name] ?? null));
 }
 
-function createRules(setting: Json): readonly Rule[] | undefined {
+function createRules(setting: Json): readonly QuickFit[] | undefined {
   if (!Array.isArray(setting)) return undefined;
   const rules = setting.map((schema: Json) => createRule(schema)).filter((rule) => rule !== undefined);
   return rules.length === setting.length ? rules : undefined;
 }
 
-function numberRule(holds: (value: number, bound: number) => boolean): (setting: Json) => Rule | undefined {
-  return (setting) =>
-    typeof setting === "number" ? (value) => typeof value !== "number" || holds(value, setting) : undefined;
-}
-
-/** `sizeOf` returns `undefined` for a value of another type. */
-function sizeRule(
-  sizeOf: (value: Json) => number | undefined,
+/** `measure` returns `undefined` for a value of another type. */
+function boundRule(
+  measure: (value: Json) => number | undefined,
   holds: (size: number, bound: number) => boolean,
-): (setting: Json) => Rule | undefined {
+): (setting: Json) => QuickFit | undefined {
   return (setting) => {
     if (typeof setting !== "number") return undefined;
     return (value) => {
-      const size = sizeOf(value);
+      const size = measure(value);
       return size === undefined || holds(size, setting);
     };
   };
 }
 
-function isAtLeast(size: number, bound: number): boolean {
-  return size >= bound;
+function numberOf(value: Json): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }
 
-function isAtMost(size: number, bound: number): boolean {
-  return size <= bound;
+function unitsOf(value: Json): number | undefined {
+  return typeof value === "string" ? value.length : undefined;
+}
+
+function itemsOf(value: Json): number | undefined {
+  return Array.isArray(value) ? value.length : undefined;
 }
 
 function isScalar(value: Json): boolean {

@@ -1,10 +1,10 @@
 /** The members of `glovebox` in every program (search, describe, results.read) and `fetch`, as bridge calls. */
 
-import { digestOf } from "../text/index.ts";
+import { createBuiltinTool } from "../bridge/index.ts";
 import type { Builtin } from "../bridge/index.ts";
 import type { SearchRequest, SearchResult } from "../catalog/index.ts";
-import { parseConnectorId, parseToolAddress } from "../domain/index.ts";
-import type { Json, JsonObject, JsonSchema, ResultQuery, Tool, ToolAddress } from "../domain/index.ts";
+import { defined } from "../domain/index.ts";
+import type { Json, JsonSchema, ResultQuery, ToolAddress } from "../domain/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
 
 import { createFetch } from "./create-fetch.ts";
@@ -14,7 +14,7 @@ import type { FetchPowers } from "./create-fetch.ts";
 export interface BuiltinPowers extends FetchPowers {
   search(request: SearchRequest): Promise<SearchResult>;
   describe(names: readonly string[], detail: DescribeDetail): Promise<string>;
-  read(handle: string, query: ResultQuery): Promise<Json>;
+  read(handle: unknown, query: ResultQuery): Promise<Json>;
 }
 
 const TEXT: JsonSchema = { type: "string", maxLength: 1_000 };
@@ -52,42 +52,25 @@ const READ: JsonSchema = {
   required: ["handle"],
   additionalProperties: false,
 };
+const TOOLS = {
+  search: createBuiltinTool("search", SEARCH),
+  describe: createBuiltinTool("describe", DESCRIBE),
+  read: createBuiltinTool("results.read", READ),
+};
 
 /** The builtins of one execution, by address. */
 export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, Builtin> {
-  const builtins = [
-    create("search", SEARCH, async (args) => toJson(await powers.search(parseSearch(args)))),
-    create("describe", DESCRIBE, (args) => powers.describe(parseNames(args["names"]), parseDetail(args["detail"]))),
-    create("results.read", READ, (args) => powers.read(parseText(args["handle"]) ?? "", parseQuery(args))),
+  const builtins: readonly Builtin[] = [
+    { tool: TOOLS.search, answer: async (args) => toJson(await powers.search(args)) },
+    { tool: TOOLS.describe, answer: ({ names, detail }) => powers.describe(parseNames(names), parseDetail(detail)) },
+    { tool: TOOLS.read, answer: ({ handle, ...query }) => powers.read(handle, query) },
     createFetch(powers),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));
 }
 
-function create(name: string, input: JsonSchema, answer: Builtin["answer"]): Builtin {
-  const address = parseToolAddress(`glovebox.${name}`);
-  const connector = parseConnectorId("glovebox");
-  if (!address || !connector) throw new TypeError(`The builtin name ${JSON.stringify(name)} is invalid`);
-  const tool: Tool = {
-    address,
-    origin: { kind: "upstream", connector, remoteName: name },
-    summary: "",
-    description: "",
-    input,
-    output: null,
-    effect: "read",
-    digest: digestOf(JSON.stringify([name, input])),
-  };
-  return { tool, answer };
-}
-
 function toJson({ tools, cursor }: SearchResult): Json {
-  return { tools: tools.map((tool) => ({ ...tool })), ...(cursor !== undefined && { cursor }) };
-}
-
-/** The bridge has checked the schema. */
-function parseSearch(args: JsonObject): SearchRequest {
-  return args;
+  return { tools: tools.map((tool) => ({ ...tool })), ...defined({ cursor }) };
 }
 
 function parseDetail(raw: Json | undefined): DescribeDetail {
@@ -96,18 +79,4 @@ function parseDetail(raw: Json | undefined): DescribeDetail {
 
 function parseNames(raw: Json | undefined): readonly string[] {
   return Array.isArray(raw) ? raw.filter((name: Json) => typeof name === "string") : [];
-}
-
-function parseText(raw: Json | undefined): string | undefined {
-  return typeof raw === "string" ? raw : undefined;
-}
-
-/** The bridge has checked the schema; this only reads the fields. */
-function parseQuery({ path, offset, limit, grep }: JsonObject): ResultQuery {
-  return {
-    ...(typeof path === "string" && { path }),
-    ...(typeof offset === "number" && { offset }),
-    ...(typeof limit === "number" && { limit }),
-    ...(typeof grep === "string" && { grep }),
-  };
 }

@@ -2,9 +2,9 @@
 
 import { isUtf8 } from "node:buffer";
 
-import { digestOf } from "../text/index.ts";
+import { createBuiltinTool } from "../bridge/index.ts";
 import type { Builtin } from "../bridge/index.ts";
-import { GloveboxError, parseConnectorId, parseToolAddress } from "../domain/index.ts";
+import { GloveboxError } from "../domain/index.ts";
 import type { Decision, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import type { GuestAnswer, GuestRequest } from "../egress/index.ts";
 
@@ -45,23 +45,9 @@ const INPUT: JsonSchema = {
   additionalProperties: false,
 };
 
-const ADDRESS = parseToolAddress("glovebox.fetch");
-const CONNECTOR = parseConnectorId("glovebox");
-if (!ADDRESS || !CONNECTOR) throw new TypeError("The built-in name of fetch is invalid");
-
-/** For every method except GET and HEAD, which are a `read`. */
-const WRITE: Tool = {
-  address: ADDRESS,
-  origin: { kind: "upstream", connector: CONNECTOR, remoteName: "fetch" },
-  summary: "",
-  description: "",
-  input: INPUT,
-  output: null,
-  effect: "write",
-  labels: ["untrusted", "external"],
-  digest: digestOf(JSON.stringify(["fetch", INPUT])),
-};
-const READ: Tool = { ...WRITE, effect: "read" };
+const READ: Tool = { ...createBuiltinTool("fetch", INPUT), labels: ["untrusted", "external"] };
+/** For every method except GET and HEAD. */
+const WRITE: Tool = { ...READ, effect: "write" };
 
 /** The tool that rules match for a request: `glovebox.fetch`, with the effect of its method. */
 export function toFetchTool(args: JsonObject): Tool {
@@ -79,9 +65,11 @@ export function createFetch({ send, check, state = (tool) => tool }: FetchPowers
     },
     judge: (args) => state(toFetchTool(args)),
     noteCall: (args) => ({ host: hostOf(args["url"]), method: methodOf(args).toUpperCase() }),
-    noteResult: (value) => noteResult(value),
+    noteResult,
     answer: async (args, { decide, ...options }) => {
-      const onStep = (step: FetchStep): void => refuseStep(step, decide({ ...args, ...toAsked(step) }), decide(args));
+      // Rules with a condition on the URL or the method see those of the step.
+      const onStep = (step: FetchStep): void =>
+        refuseStep(step, decide({ ...args, url: step.url, method: step.method }), decide(args));
       return toJson(await send({ ...parseRequest(args), ...options, onStep }));
     },
   };
@@ -89,11 +77,6 @@ export function createFetch({ send, check, state = (tool) => tool }: FetchPowers
 
 /** The response of a dry run, which sends nothing. */
 const EMPTY_ANSWER = { status: 200, statusText: "OK", redirected: false, headers: [], body: new Uint8Array() };
-
-/** The arguments that rules with a condition on the URL or the method see. */
-function toAsked({ url, method }: FetchStep): JsonObject {
-  return { url, method };
-}
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
@@ -125,20 +108,17 @@ function noteResult(value: Json): JsonObject {
 
 /** The bridge has checked the schema; this only reads the fields. */
 function parseRequest(args: JsonObject): Omit<FetchRequest, "signal" | "onSent" | "onStep"> {
-  const { url, headers = [], text, base64 } = args;
+  const { url, headers, text, base64 } = args;
   if (text !== undefined && base64 !== undefined) {
     throw new GloveboxError("TOOL_ARGUMENTS_INVALID", "A request has one body: `text` or `base64`, not both");
   }
-  const body = base64 === undefined ? toBytes(text, "utf8") : toBytes(base64, "base64");
-  return { url: parseText(url), method: methodOf(args), headers: parsePairs(headers), body };
+  const body = toBytes(text, "utf8") ?? toBytes(base64, "base64");
+  const pairs = Array.isArray(headers) ? headers : [];
+  return { url: parseText(url), method: methodOf(args), headers: pairs.map((pair: Json) => parsePair(pair)), body };
 }
 
 function toBytes(text: Json | undefined, encoding: "utf8" | "base64"): Uint8Array | undefined {
   return typeof text === "string" ? Buffer.from(text, encoding) : undefined;
-}
-
-function parsePairs(raw: Json): readonly (readonly [string, string])[] {
-  return Array.isArray(raw) ? raw.map((pair: Json) => parsePair(pair)) : [];
 }
 
 function parsePair(raw: Json): readonly [string, string] {

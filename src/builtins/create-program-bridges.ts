@@ -1,68 +1,164 @@
-/** Opens the bridge of each execution with the builtins of its program. */
+/** Opens the bridge of each execution, with the builtins of its program. */
 
-import { createBridges } from "../bridge/index.ts";
+import { openBridge } from "../bridge/index.ts";
+import type { Bridge, BridgeOptions } from "../bridge/index.ts";
 import { createSearch } from "../catalog/index.ts";
-import type { Json, LabelSource, Principal, PrincipalId, ResultQuery } from "../domain/index.ts";
+import type { Catalog, Shapes } from "../catalog/index.ts";
+import { defined } from "../domain/index.ts";
+import type {
+  CallPlan,
+  CatalogSnapshot,
+  Decision,
+  Execution,
+  ExecutionId,
+  Json,
+  LabelSource,
+  Limits,
+  NetworkPolicy,
+  Principal,
+  PrincipalId,
+  Program,
+  ResultId,
+  ResultQuery,
+  Tool,
+  ToolCall,
+  TraceContext,
+} from "../domain/index.ts";
 import type { GuestRequest } from "../egress/index.ts";
-import type { DescribeDetail } from "../typegen/index.ts";
 
 import { createBuiltins } from "./create-builtins.ts";
+import type { Describe } from "./create-describe.ts";
 import type { FetchPowers } from "./create-fetch.ts";
 import type { ProgramNetwork } from "./program-network.ts";
 
-type BridgesParts<Request extends ProgramRequestParts, Lending extends Lender> = Parameters<
-  typeof createBridges<Request, Lending>
->[0];
-type ProgramRequestParts = Parameters<ProgramNetwork["sendFor"]>[0] & AnyBridgeRequest;
-type AnyBridgeRequest = Parameters<Parameters<typeof createBridges>[0]["planCalls"]>[0];
-type Lender = NonNullable<ReturnType<Parameters<typeof createBridges>[0]["lend"]>> &
-  NonNullable<GuestRequest["lender"]>;
+/** What a bridge reads of a request; without a program it is a plain call of a tool. */
+interface BridgeRequest extends Pick<BridgeOptions, "onEvent"> {
+  readonly principal: Principal;
+  readonly limits: Limits;
+  readonly program?: Program;
+  readonly analysis?: boolean;
+  readonly dryRun?: boolean;
+  readonly networkPolicy?: NetworkPolicy;
+}
 
-export interface ProgramBridgesOptions<Request extends ProgramRequestParts, Lending extends Lender> extends Omit<
-  BridgesParts<Request, Lending>,
-  "createBuiltins" | "lend"
-> {
-  readonly network: ProgramNetwork;
-  readonly secrets: {
-    open(execution: Parameters<BridgesParts<Request, Lending>["lend"]>[0]): Lending | undefined;
-    guard(send: FetchPowers["send"]): FetchPowers["send"];
+/** The secrets of one execution; `notice` records their tokens outside of requests. */
+type TokenLender = NonNullable<GuestRequest["lender"]> & {
+  notice(text: string, place: string, detail: { readonly tool: string }): Promise<void>;
+};
+
+interface FileOwner {
+  readonly principal: PrincipalId;
+  readonly execution: ExecutionId;
+  readonly labels: readonly LabelSource[];
+}
+
+export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "report" | "preview"> {
+  /** Removes known secrets from the arguments that a dry run lists. */
+  readonly hide: (text: string) => string;
+  readonly catalog: Pick<Catalog, "connectorOf">;
+  readonly policy: {
+    decide(request: { readonly call: ToolCall; readonly tool: Tool; readonly principal: Principal }): Decision;
   };
-  readonly results: BridgesParts<Request, Lending>["results"] & {
+  readonly flows: {
+    open(session: {
+      readonly principal: Principal;
+      readonly execution: ExecutionId;
+      readonly snapshot: CatalogSnapshot;
+      readonly plan?: CallPlan;
+    }): NonNullable<BridgeOptions["flow"]>;
+    takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
+  };
+  readonly quotas: {
+    take(call: { readonly kind: "call"; readonly principal: Principal; readonly tool: Tool }): Promise<unknown>;
+  };
+  /** Absent when nothing is to be learned. */
+  readonly shapes?: Pick<Shapes, "observe"> | undefined;
+  /** Absent when nothing is traced. */
+  readonly traces?: { contextOf(execution: ExecutionId, seq: number): TraceContext | undefined } | undefined;
+  readonly results: {
+    keepFile(owner: FileOwner, file: { readonly mimeType: string; readonly body: Uint8Array }): Promise<ResultId>;
     summarize(principal: PrincipalId, handle: unknown): Promise<{ readonly labels: readonly LabelSource[] }>;
     read(principal: PrincipalId, handle: unknown, query: ResultQuery): Promise<{ readonly value: Json }>;
   };
-  readonly flows: BridgesParts<Request, Lending>["flows"] & {
-    takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
+  readonly network: ProgramNetwork;
+  readonly secrets: {
+    /** `undefined` where none is granted. */
+    open(execution: Execution): TokenLender | undefined;
+    guard(send: FetchPowers["send"]): FetchPowers["send"];
   };
-  readonly describe: (
-    principal: Principal,
-    names: readonly string[],
-    detail: DescribeDetail,
-  ) => Promise<{ readonly declarations: string }>;
+  /** Finds the calls of a program; `undefined` where the analysis is off. */
+  readonly planCalls: (request: BridgeRequest, snapshot: CatalogSnapshot) => CallPlan | undefined;
+  readonly describe: Describe;
   /** Applies the operator's effects and labels to a tool of Glovebox itself. */
   readonly stateTool: NonNullable<FetchPowers["state"]>;
 }
 
-export function createProgramBridges<Request extends ProgramRequestParts, Lending extends Lender>(
-  options: ProgramBridgesOptions<Request, Lending>,
-): ReturnType<typeof createBridges<Request, Lending>> {
-  const { network, secrets, results, flows, describe, stateTool } = options;
-  return createBridges<Request, Lending>({
-    ...options,
-    lend: (execution) => secrets.open(execution),
-    createBuiltins: ({ request, snapshot, lending }) =>
-      createBuiltins({
-        search: async (query) => createSearch(snapshot)(query),
-        describe: async (names, detail) => (await describe(request.principal, names, detail)).declarations,
-        read: async (handle, query) => {
-          const { principal } = request;
-          // Labels come first: an error names fields of the kept result, too.
-          await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
-          return (await results.read(principal.id, handle, query)).value;
-        },
-        send: secrets.guard(network.sendFor(request, lending)),
-        check: network.checkFor(request),
-        state: stateTool,
+/** `durable` resolves once the opening of the execution is on disk. */
+export function createProgramBridges(
+  options: ProgramBridgesOptions,
+): (
+  opening: { readonly execution: Execution; readonly durable: () => Promise<unknown> },
+  snapshot: CatalogSnapshot,
+  request: BridgeRequest,
+  run: Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls">,
+) => Bridge {
+  const { ledger, report, preview, hide, catalog, policy, flows, quotas, shapes, traces, results } = options;
+  return ({ execution, durable }, snapshot, request, run) => {
+    const { principal, limits, program, dryRun = false, onEvent } = request;
+    const { id } = execution;
+    // Written while the program starts; the opening of one that calls nothing is flushed with its end.
+    if (program?.calls.length !== 0) void durable().catch(() => undefined);
+    const lending = options.secrets.open(execution);
+    const plan = options.planCalls(request, snapshot);
+    return openBridge({
+      ...run,
+      execution: id,
+      opened: durable,
+      principal,
+      snapshot,
+      limits,
+      ledger,
+      report,
+      flow: flows.open({ principal, execution: id, snapshot, ...defined({ plan }) }),
+      ...defined({
+        preview,
+        plan,
+        dryRun: dryRun ? { hide } : undefined,
+        onEvent,
+        noticeTokens: lending && ((args: string, tool: string) => lending.notice(args, "argument", { tool })),
+        learn: shapes && ((tool: Tool, value: Json) => shapes.observe(tool, value)),
+        traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
+      builtins: createProgramBuiltins(options, { request, snapshot, lending }),
+      decide: (call, tool) => policy.decide({ call, tool, principal }),
+      take: (tool) => quotas.take({ kind: "call", principal, tool }),
+      invoke: async (tool, args, how) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, how),
+      keepFile: (file, labels) => results.keepFile({ principal: principal.id, execution: id, labels }, file),
+    });
+  };
+}
+
+interface ProgramContext {
+  readonly request: BridgeRequest;
+  readonly snapshot: CatalogSnapshot;
+  readonly lending: TokenLender | undefined;
+}
+
+function createProgramBuiltins(
+  { network, secrets, results, flows, describe, stateTool }: ProgramBridgesOptions,
+  { request, snapshot, lending }: ProgramContext,
+): NonNullable<BridgeOptions["builtins"]> {
+  const { principal } = request;
+  return createBuiltins({
+    search: async (query) => createSearch(snapshot)(query),
+    describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
+    read: async (handle, query) => {
+      // Labels come first: an error names fields of the kept result, too.
+      await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
+      return (await results.read(principal.id, handle, query)).value;
+    },
+    send: secrets.guard(network.sendFor(request, lending)),
+    check: network.checkFor(request),
+    state: stateTool,
   });
 }

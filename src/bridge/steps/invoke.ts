@@ -1,6 +1,6 @@
 /** Steps that make the call, or answer it in a dry run. */
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type { CallProgress, Decision, JsonObject } from "../../domain/index.ts";
 
 import type { BridgeOptions, Crossing } from "../crossing.ts";
@@ -26,7 +26,7 @@ export async function invoke(crossing: Crossing): Promise<void> {
   emit({ kind: "called", seq, tool: tool.address });
   const decideAgain = (args: JsonObject): Decision => options.decide({ ...call, args }, judge?.(args) ?? tool);
   const onProgress = (progress: CallProgress): void => emit({ kind: "progress", seq, tool: tool.address, progress });
-  const onSent = (): void => entry.send();
+  const onSent = (): void => void (entry.isSent = true);
   if (answer) {
     crossing.value = await within(options, tool.address, (signal) =>
       answer(call.args, { signal, onSent, decide: decideAgain }),
@@ -35,7 +35,7 @@ export async function invoke(crossing: Crossing): Promise<void> {
     return;
   }
   const answered = await within(options, tool.address, (signal) =>
-    options.invoke(tool, call.args, { signal, onProgress, onSent, ...(trace && { trace }) }),
+    options.invoke(tool, call.args, { signal, onProgress, onSent, ...defined({ trace }) }),
   );
   crossing.value = answered.value;
   crossing.attachments = answered.attachments;

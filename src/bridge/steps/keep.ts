@@ -1,9 +1,10 @@
 /** Steps that keep what happened: in the ledger, the journal, the session's labels and the events of the execution. */
 
+import { defined } from "../../domain/index.ts";
+import type { JsonObject } from "../../domain/index.ts";
 import { digestOf } from "../../text/index.ts";
 
 import type { Crossing } from "../crossing.ts";
-import { describeIntent, describeOutcome } from "../recorder.ts";
 
 /** Its own records name the host, which is more than this one could say. */
 const FETCH = "glovebox.fetch";
@@ -35,32 +36,52 @@ export function markLabels(crossing: Crossing): void {
 
 /** The intent is written together with all that the program has seen by then. */
 export async function recordIntent(crossing: Crossing): Promise<void> {
-  const { bridge, call, tool, target, rawArgs, isSkipped } = crossing;
-  const { decision, isPlainRead } = crossing.verdict;
+  const { bridge, call, tool, target, verdict } = crossing;
   const { options, recorder } = bridge;
-  const described = describeIntent(options, call, { tool, decision, rawArgs, isSkipped });
-  crossing.intent = { ...described, ...target.noteCall?.(call.args) };
-  const written = recorder.record(
-    isPlainRead ? "committed" : "flushed",
-    "call.intended",
-    tool.address,
-    crossing.intent,
-  );
+  const { isPlainRead } = verdict;
+  crossing.intent = { ...describeIntent(crossing), ...target.noteCall?.(call.args) };
+  const durability = isPlainRead ? "committed" : "flushed";
+  const written = recorder.record(durability, "call.intended", tool.address, crossing.intent);
   const seen = isPlainRead ? options.journal?.write() : options.journal?.flush();
   await Promise.all([written, seen, isPlainRead && options.opened()]);
 }
 
-export function report(crossing: Crossing): void {
-  const { bridge, entry, reply } = crossing;
-  if (!reply) return;
-  crossing.record = entry.close(reply);
-  bridge.emit({ kind: "answered", record: crossing.record });
+/** Holds digests instead of values: a record proves what was sent without keeping it. */
+function describeIntent({ bridge, call, tool, verdict, rawArgs, isSkipped }: Crossing): JsonObject {
+  const { decision } = verdict;
+  const text = String(rawArgs);
+  return {
+    execution: call.execution,
+    seq: call.seq,
+    server: tool.origin.connector,
+    effect: tool.effect,
+    definition: tool.digest,
+    arguments: digestOf(text),
+    decision: decision.kind,
+    rule: decision.rule,
+    ...defined({
+      idempotent: tool.idempotent || undefined,
+      preview: bridge.options.preview?.(text),
+      dryRun: isSkipped || undefined,
+      flow: decision.flow?.map((source) => ({ ...source })),
+    }),
+  };
 }
 
-/** Nothing waits for the record but `recorded()`. */
-export function recordEnd({ bridge, entry, record, reply }: Crossing): void {
-  if (!reply) return;
-  const detail = { ...describeOutcome(bridge.options, record, reply), ...entry.note };
+export function report({ bridge, entry, reply }: Crossing): void {
+  if (reply) bridge.emit({ kind: "answered", record: bridge.trace.close(entry, reply) });
+}
+
+/** With a digest of the result instead of the result. Nothing waits for the record but `recorded()`. */
+export function recordEnd({ bridge, seq, entry, reply }: Crossing): void {
+  const record = bridge.trace.find(seq)?.record;
+  if (!reply || !record) return;
+  const { execution, preview } = bridge.options;
+  const { outcome, ms, dryRun } = record;
+  const answer = reply.ok
+    ? { result: digestOf(reply.json), ...defined({ preview: preview?.(reply.json) }) }
+    : { code: reply.error.code };
+  const detail = { execution, seq, outcome, ms, ...defined({ dryRun }), ...answer, ...entry.note };
   void bridge.recorder.record("batched", "call.ended", entry.tool, detail);
 }
 
@@ -72,5 +93,5 @@ export function journal({ bridge, seq, request }: Crossing): void {
   const call = bridge.trace.find(seq);
   if (!call || !request) return;
   const labels = bridge.options.flow?.sources() ?? [];
-  bridge.journaled.set(seq, { ...call, request, ...(labels.length > 0 && { labels }) });
+  bridge.journaled.set(seq, { ...call, request, ...defined({ labels: labels.length > 0 ? labels : undefined }) });
 }

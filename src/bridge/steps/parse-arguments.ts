@@ -1,6 +1,6 @@
 /** The step that turns the JSON of a guest into arguments that the tool's schema accepts. */
 
-import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, depthOf, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Json, JsonObject, Limits, Tool } from "../../domain/index.ts";
 
 import { toSignature } from "../../typegen/index.ts";
@@ -32,7 +32,7 @@ export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): Js
     const message = `The arguments of ${tool.address} have ${bytes} bytes; the limit is ${limits.argumentBytes} (argumentBytes)`;
     throw new GloveboxError("LIMIT_SIZE", message, { hint: "Send less in one call" });
   }
-  const args = parseText(text);
+  const args = parseJson(text);
   if (!isJsonObject(args)) throw invalid(tool, "it takes one object of named arguments");
   if (depthOf(args, limits.depth) > limits.depth) {
     throw new GloveboxError(
@@ -44,15 +44,6 @@ export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): Js
   const problems = checkSchema(tool.input, args);
   if (problems.length > 0) throw invalid(tool, problems.join("; "));
   return args;
-}
-
-function parseText(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 function invalid(tool: Tool, problem: string): GloveboxError {
