@@ -179,7 +179,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   egress: { folders: ["connect", "http"], interface: ["check-url.ts", "network.ts", "reach.ts"] },
   execution: {
-    folders: ["history", "journal", "recover", "replay", "results", "resume", "run", "suspend"],
+    folders: ["history", "journal", "recover", "replay", "results", "run", "suspend"],
     interface: [
       "deps.ts",
       "execution-log.ts",
@@ -187,13 +187,11 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "journal.ts",
       "keep-large.ts",
       "kept-results.ts",
-      "late-records.ts",
       "ledger-trail.ts",
       "quotas.ts",
       "requests.ts",
       "running-table.ts",
       "settle.ts",
-      "stored-result.ts",
     ],
   },
   ledger: {

@@ -9,8 +9,8 @@ import { declareApi } from "../typegen/index.ts";
 
 import type { ExecutionDeps } from "./deps.ts";
 import type { AdmitExecution, GrantRequest } from "./quotas.ts";
-import { createExecutionLog } from "./run/create-execution-log.ts";
-import type { ExecutionLogOptions } from "./run/create-execution-log.ts";
+import { createExecutionLog } from "./execution-log.ts";
+import type { ExecutionLogOptions } from "./execution-log.ts";
 
 type CheckLevel = "error" | "warn" | "off";
 

@@ -27,9 +27,24 @@ import type { AdmitExecution } from "./quotas.ts";
 import type { ExecutionRequest } from "./requests.ts";
 import type { SettleDeps } from "./settle.ts";
 
-/** In the order in which an execution uses them. */
-export interface ExecutionDeps extends SettleDeps {
+/** What records executions, and recovers those that another process left. */
+export interface RecordDeps extends SettleDeps {
   readonly log: ExecutionLog; // store, ledger
+  readonly store: Pick<Store, "cancellations" | "executions"> & { readonly ledger: Pick<Store["ledger"], "search"> };
+  readonly ledger: Pick<Ledger, "write">;
+  readonly journals: Pick<Journals, "read" | "reopen">;
+  /** Approvals of its calls. */
+  readonly approvals: ApprovalRequests; // policy
+  /** Releases the quota of an execution whose process died, except what it can have used. */
+  releaseQuota(execution: ExecutionId): Promise<void>; // policy
+  /** The name of this process. */
+  readonly owner: string;
+  /** True when the process of this name has certainly ended. */
+  hasEnded(owner: string): boolean;
+}
+
+/** In the order in which an execution uses them. */
+export interface ExecutionDeps extends RecordDeps {
   readonly admit: AdmitExecution; // policy
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
@@ -44,27 +59,16 @@ export interface ExecutionDeps extends SettleDeps {
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
 
-  /** Approvals of its calls, and how long a program stays in memory for one before it is suspended. */
-  readonly approvals: ApprovalRequests; // policy
+  /** How long a program stays in memory for an approval before it is suspended. */
   readonly graceMs: number;
   /** Called with the labels of data that reaches a client without a call, before it does. */
   labelSession(principal: Principal, sources: readonly LabelSource[]): Promise<void>; // policy
   /** What the session of a running execution has read. */
   sourcesOf(execution: ExecutionId): readonly LabelSource[]; // policy
-  /** Releases the quota of an execution whose process died, except what it can have used. */
-  releaseQuota(execution: ExecutionId): Promise<void>; // policy
-
-  readonly store: Pick<Store, "cancellations" | "executions"> & { readonly ledger: Pick<Store["ledger"], "search"> };
-  readonly ledger: Pick<Ledger, "write">;
-  readonly journals: Pick<Journals, "read" | "reopen">;
   readonly results: Results;
   /** The most that any request may use. */
   readonly limits: Limits;
   readonly now: () => Instant;
-  /** The name of this process. */
-  readonly owner: string;
-  /** True when the process of this name has certainly ended. */
-  hasEnded(owner: string): boolean;
   /** True when this process lives long enough to resume executions that others left. */
   readonly isLasting: boolean;
 }

@@ -1,16 +1,25 @@
-/** The opening and the end of an execution, as store and ledger record them. */
+/** Opens executions in store, ledger and journal before anything runs, and closes them after everything ended. */
 
 import { ERRORS, defined } from "../domain/index.ts";
-import type { CallRecord, Execution, ExecutionResult, Instant, JsonObject, PublicError } from "../domain/index.ts";
+import type {
+  CallRecord,
+  Execution,
+  ExecutionId,
+  ExecutionResult,
+  Instant,
+  JsonObject,
+  PublicError,
+  TraceContext,
+} from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { TapeStart } from "../sandbox/index.ts";
 import type { KeyHolder, RequestKey, Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
 
-import type { Journal } from "./journal.ts";
+import type { Journal, Journals } from "./journal.ts";
 import { toCallRecords } from "./ledger-trail.ts";
 import type { ClosingRecord, LedgerTrail } from "./ledger-trail.ts";
-import type { ExecutionRequest } from "./requests.ts";
+import type { ExecutionRequest, JournaledRequest } from "./requests.ts";
 import { emptyResult } from "./settle.ts";
 import type { SettleDeps } from "./settle.ts";
 
@@ -38,10 +47,89 @@ export interface ExecutionLog {
 }
 
 /** What `closeExecution` writes to. */
-export interface CloseDeps {
+interface CloseDeps {
   readonly store: { readonly executions: Pick<Store["executions"], "close"> };
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
+}
+
+export interface ExecutionLogOptions extends CloseDeps {
+  readonly store: Pick<Store, "executions" | "flush">;
+  readonly createId: () => ExecutionId;
+  /** Four random 32-bit numbers for one program. */
+  readonly createSeed: () => readonly number[];
+  /** The name of this process, by which others detect that it has ended. */
+  readonly owner: string;
+  /** Removes known secrets from the source before it is stored; the digest is that of the source as it was sent. */
+  readonly hide: (text: string) => string;
+  readonly journals: Pick<Journals, "begin">;
+  /** Called for each execution that this process opened. */
+  readonly onOpened?: (execution: ExecutionId, trace: TraceContext | undefined) => void;
+  /** Called before an execution is closed; closing waits for it. */
+  readonly beforeClose?: (execution: Execution, result: ExecutionResult) => Promise<void>;
+  /** Called after an execution was closed. */
+  readonly onClosed?: (execution: Execution, result: ExecutionResult) => void;
+}
+
+export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
+  const { store, ledger, now, createId, createSeed, owner, hide, journals } = options;
+  const begin = (request: ExecutionRequest) => {
+    const { principal, source } = request;
+    const id = createId();
+    const execution = { id, principal: principal.id, source: digestOf(source), startedAt: now(), owner };
+    const journal = journals.begin(id);
+    const start = { seed: createSeed(), atMs: execution.startedAt };
+    journal.note({ kind: "asked", ...toJournaled(request), start });
+    return { execution, journal, start };
+  };
+  const write = ({ id, principal, source }: Execution, request: ExecutionRequest, key?: string): Promise<unknown> => {
+    // The ledger shows whether its calls may change anything.
+    const detail = { source, ...defined({ key: key && digestOf(key), dryRun: request.dryRun || undefined }) };
+    return ledger.write({ actor: principal, action: "execution.opened", subject: id, detail }, "committed");
+  };
+  const toOpening = (started: ReturnType<typeof begin>, opened: Promise<unknown>): ExecutionOpening => {
+    opened.catch(() => undefined); // those who await it see the failure
+    let flushed: Promise<unknown> | undefined;
+    return { ...started, opened, durable: () => (flushed ??= opened.then(() => store.flush())) };
+  };
+  return {
+    open(request) {
+      const started = begin(request);
+      const { execution, journal } = started;
+      const opened = Promise.all([
+        write(execution, request),
+        store.executions.open({ ...execution, sourceText: hide(request.source) }),
+        journal.write(),
+      ]);
+      options.onOpened?.(execution.id, request.trace);
+      return toOpening(started, opened);
+    },
+    async openOnce(request, key) {
+      const started = begin(request);
+      const { execution, journal } = started;
+      const row = { ...execution, sourceText: hide(request.source), journal: journal.take() };
+      const holder = await store.executions.openOnce(row, key);
+      if (holder) return { holder };
+      options.onOpened?.(execution.id, request.trace);
+      return { opening: toOpening(started, write(execution, request, key.key)) };
+    },
+    async close(execution, result) {
+      await options.beforeClose?.(execution, result);
+      await closeExecution(execution, result, options);
+      options.onClosed?.(execution, result);
+    },
+  };
+}
+
+/** Without listeners and signals, which differ each time the program runs. */
+function toJournaled(request: JournaledRequest): JournaledRequest {
+  const { principal, source, limits, input, analysis, types, networkPolicy, dryRun } = request;
+  return {
+    principal,
+    source,
+    limits,
+    ...defined({ input, analysis, types, networkPolicy, dryRun: dryRun || undefined }),
+  };
 }
 
 /** Closes it in the store and in the ledger. The caller must own the execution. */
@@ -53,7 +141,7 @@ export async function closeExecution(
   const { state, error } = result;
   const text = JSON.stringify(result);
   const detail = describeEnd(result, text);
-  const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
+  const ending = { endedAt: now(), state, result: text, ...defined({ errorCode: error?.code }) };
   const action = state === "paused" ? "execution.paused" : "execution.closed";
   // The store first: writes commit in the order of their requests, so a kill between the two loses no result.
   await Promise.all([
@@ -65,15 +153,8 @@ export async function closeExecution(
 /** The digest is that of the stored result, so that `audit verify` also detects a changed result. */
 export function describeEnd({ state, error, calls, stats, labels }: ExecutionResult, text: string): JsonObject {
   const { wallMs, cpuMs } = stats;
-  return {
-    state,
-    calls: calls.length,
-    result: digestOf(text),
-    wallMs,
-    cpuMs,
-    ...(error && { code: error.code }),
-    ...(labels && { labels: labels.map(({ label }) => label) }),
-  };
+  const optional = defined({ code: error?.code, labels: labels?.map(({ label }) => label) });
+  return { state, calls: calls.length, result: digestOf(text), wallMs, cpuMs, ...optional };
 }
 
 /**

@@ -1,8 +1,9 @@
-/** The schema of what journals and exports of executions contain, and the parser of journal lines. */
+/** The schema of what journals, stored results and exports of executions contain, and the parsers of the first two. */
 
 import { z } from "zod";
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, parseJson } from "../domain/index.ts";
+import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
 
 import type { JournalEvent } from "./journal.ts";
 
@@ -74,5 +75,25 @@ function parseEvent(raw: unknown): JournalEvent {
   if (EVENT.safeParse(raw).success) return raw as JournalEvent;
   throw new GloveboxError("STORE_UNAVAILABLE", "A journal contains an entry that this version does not know", {
     hint: "Use the version of Glovebox that wrote it, or a newer one",
+  });
+}
+
+const RESULT = z.object({
+  execution: TEXT,
+  state: z.enum(["completed", "failed", "paused", "cancelled"]),
+  logs: z.array(z.object({ level: TEXT, text: TEXT, atMs: NUMBER })),
+  calls: z.array(CALL_RECORD),
+  findings: z.array(z.object({ rule: TEXT, message: TEXT })),
+  stats: z.record(z.string(), NUMBER),
+  error: z.object({ code: TEXT, message: TEXT, retry: z.boolean() }).optional(),
+  approvals: z.array(TEXT).optional(),
+});
+
+/** Throws `STORE_UNAVAILABLE` for a result that this version cannot read. */
+export function parseStoredResult(id: ExecutionId, text: string): ExecutionResult {
+  const raw: unknown = parseJson(text);
+  if (RESULT.safeParse(raw).success) return raw as ExecutionResult;
+  throw new GloveboxError("STORE_UNAVAILABLE", `The stored result of ${id} is damaged or from a newer version`, {
+    hint: "Run `glovebox audit verify` to check the ledger",
   });
 }

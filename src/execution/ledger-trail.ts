@@ -1,19 +1,22 @@
 /** What the ledger records about executions: whether each was opened, what it called, and how it was closed. */
 
-import { isErrorCode, isJsonObject } from "../domain/index.ts";
+import { defined, isErrorCode, isJsonObject, parseJson } from "../domain/index.ts";
 import type {
   CallRecord,
   Decision,
   Effect,
   ErrorCode,
+  Execution,
   ExecutionId,
   ExecutionResult,
   Instant,
   Json,
+  JsonObject,
 } from "../domain/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import type { Store, StoredRecord } from "../store/index.ts";
 
-import type { Recording } from "./journal.ts";
+import type { Journals, Recording } from "./journal.ts";
 
 /** More than any execution can have: two records per call, and its own. */
 const MOST_RECORDS = 1_000_000;
@@ -77,7 +80,7 @@ function toTrail(records: readonly StoredRecord[]): LedgerTrail {
   return {
     isOpened: records.some(({ action }) => action === "execution.opened"),
     calls: toCalls(records.filter(({ action }) => action.startsWith("call."))),
-    ...(closed && { closing: parseClosing(closed) }),
+    ...defined({ closing: closed && parseClosing(closed) }),
   };
 }
 
@@ -97,47 +100,36 @@ function toCalls(records: readonly StoredRecord[]): readonly LedgerCall[] {
       isRepeatable: false,
       hasEnd: false,
     };
-    calls.set(
-      seq,
-      action === "call.intended" ? { ...known, ...parseIntent(detail) } : { ...known, ...parseEnd(detail) },
-    );
+    calls.set(seq, { ...known, ...(action === "call.intended" ? parseIntent(detail) : parseEnd(detail)) });
   }
   return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
 }
 
-type RecordDetail = { readonly [key: string]: Json };
-
-function parseDetail(text: string): RecordDetail {
-  try {
-    const detail: unknown = JSON.parse(text);
-    return isJsonObject(detail) ? detail : {};
-  } catch {
-    return {}; // damaged: `audit verify` reports it
-  }
+/** Nothing for a damaged record: `audit verify` reports it. */
+function parseDetail(text: string): JsonObject {
+  const detail = parseJson(text);
+  return isJsonObject(detail) ? detail : {};
 }
 
 /** The outcome until the end of the call is read. Reads and dry runs change nothing, so theirs is never unknown. */
-function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: RecordDetail) {
+function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: JsonObject) {
   const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
   const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
   const isRepeatable = idempotent === true || dryRun === true;
   if (dryRun === true) return { effect, decision, outcome: "error" as const, isRepeatable, dryRun };
-  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable };
+  const made = effect === "read" ? "error" : "unknown";
+  return { effect, decision, outcome: decision === "allow" ? made : UNMADE[decision], isRepeatable } as const;
 }
 
-function parseEnd({ outcome: rawOutcome, ms }: RecordDetail) {
+function parseEnd({ outcome: rawOutcome, ms }: JsonObject) {
   const outcome = OUTCOMES.find((known) => known === rawOutcome) ?? "unknown";
-  return { outcome, hasEnd: true, ...(typeof ms === "number" && { ms }) };
+  return { outcome, hasEnd: true, ...defined({ ms: typeof ms === "number" ? ms : undefined }) };
 }
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const DECISIONS: readonly Decision["kind"][] = ["allow", "ask", "deny"];
 const OUTCOMES: readonly CallRecord["outcome"][] = ["ok", "error", "denied", "pending", "unknown"];
-const OUTCOMES_BEFORE_THE_END: Readonly<Record<Decision["kind"], (effect: Effect) => CallRecord["outcome"]>> = {
-  allow: (effect) => (effect === "read" ? "error" : "unknown"),
-  ask: () => "pending",
-  deny: () => "denied",
-};
+const UNMADE = { ask: "pending", deny: "denied" } as const;
 
 /** A damaged record still shows that the execution ended. */
 function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
@@ -145,7 +137,7 @@ function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
   return {
     at,
     state: ENDS.find((known) => known === rawState) ?? "failed",
-    ...(isErrorCode(code) && { errorCode: code }),
+    ...defined({ errorCode: isErrorCode(code) ? code : undefined }),
     wallMs: typeof wallMs === "number" ? wallMs : 0,
     cpuMs: typeof cpuMs === "number" ? cpuMs : 0,
   };
@@ -171,4 +163,33 @@ export function findMissingCalls(calls: readonly LedgerCall[], recording: Record
 function findUnanswered(calls: readonly LedgerCall[], { deliveries }: Recording): readonly LedgerCall[] {
   const answered = new Set(deliveries.map(({ call }) => call?.record.seq));
   return calls.filter(({ seq }) => !answered.has(seq));
+}
+
+interface LateDeps {
+  readonly ledger: Pick<Ledger, "write">;
+}
+
+/** Records the outcome of a call whose process died before it could. */
+export async function recordCallEnd(
+  { id, principal }: Pick<Execution, "id" | "principal">,
+  { seq, tool, outcome, ms }: CallRecord,
+  { ledger }: LateDeps,
+): Promise<void> {
+  const detail = { execution: id, seq, outcome, ms, late: true };
+  await ledger.write({ actor: principal, action: "call.ended", subject: tool, detail });
+}
+
+/**
+ * Records the opening, if the process was killed between the store and the ledger. Must come before the execution is
+ * resumed or closed: no call leaves before the opening is in the ledger.
+ */
+export async function recordOpeningOnce(
+  { id, principal, source }: Execution,
+  { isOpened }: Pick<LedgerTrail, "isOpened">,
+  { ledger, journals }: LateDeps & { readonly journals: Pick<Journals, "read"> },
+): Promise<void> {
+  if (isOpened) return;
+  const recording = await journals.read(id).catch(() => undefined);
+  const detail = { source, ...defined({ dryRun: recording?.request.dryRun || undefined }), late: true };
+  await ledger.write({ actor: principal, action: "execution.opened", subject: id, detail });
 }

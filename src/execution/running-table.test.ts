@@ -25,7 +25,7 @@ function start(patienceMs: number, client = new AbortController()) {
   const entry = table.enter({ principal: AGENT.id, signal: client.signal, onEvent });
   const done = entry.start(EXECUTION, () => work.promise);
   done.then(entry.leave, entry.leave);
-  const answer = entry.answerWithin({ id: EXECUTION, done }, { patienceMs }, (thrown) => void reported.push(thrown));
+  const answer = entry.answerWithin({ done }, { patienceMs }, (thrown) => void reported.push(thrown));
   return { table, entry, answer, work, events, reported, client };
 }
 

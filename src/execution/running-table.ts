@@ -3,6 +3,8 @@
  * its shutdown, so that cancellation can be followed on this page.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { GloveboxError } from "../domain/index.ts";
 import type {
   CallRecord,
@@ -46,28 +48,7 @@ export interface RequestClient {
   readonly onEvent?: ((event: ExecutionEvent) => void) | undefined;
 }
 
-/** One request in the table. It must be left when its work has settled. */
-export interface TableEntry {
-  /** Fires when the client or an operator cancels, at shutdown, or by `cancel`. */
-  readonly signal: AbortSignal;
-  /** Records logs and calls, and passes the event on to the client's listener. */
-  readonly onEvent: (event: ExecutionEvent) => void;
-  readonly cancel: (reason?: unknown) => void;
-  /** The client no longer waits: its signal and its listener have no effect from now on. */
-  readonly detach: () => void;
-  /** Lists `work` under its id until it settles, and notifies the listener that it is open. */
-  start(id: ExecutionId, work: () => Promise<ExecutionResult>): Promise<ExecutionResult>;
-  /**
-   * Returns the result if it arrives within the client's patience, counted from `enter`; `undefined` otherwise. Then the
-   * client is detached: the execution continues without it, and `report` is called if it fails.
-   */
-  answerWithin(
-    started: StartedExecution,
-    patience: ClientPatience,
-    report: (thrown: unknown) => void,
-  ): Promise<ExecutionResult | undefined>;
-  readonly leave: () => void;
-}
+export type TableEntry = ReturnType<typeof createEntry>;
 
 export interface RunningTable {
   /** Throws `REQUEST_CANCELLED` after `close`. */
@@ -111,24 +92,28 @@ export function createRunningTable(hide: (text: string) => string): RunningTable
   };
 }
 
-type Running = Map<ExecutionId, RunningExecution & Pick<TableEntry, "cancel">>;
+type Running = Map<ExecutionId, RunningExecution & { readonly cancel: (reason?: unknown) => void }>;
 
+/** One request in the table. It must be left when its work has settled. */
 function createEntry(
   { principal, signal: client = NEVER, onEvent: listener }: RequestClient,
   running: Running,
   { hide, remove }: { readonly hide: (text: string) => string; readonly remove: () => void },
-): TableEntry {
+) {
   const logs: LogLine[] = [];
   const calls: CallRecord[] = [];
   const enteredAt = performance.now();
   const controller = new AbortController();
+  const signal: AbortSignal = controller.signal;
   const cancel = (reason?: unknown): void => controller.abort(reason);
   const onClientAbort = (): void => cancel(client.reason);
   let isObserved = true;
+  /** The client no longer waits: its signal and its listener have no effect from now on. */
   const detach = (): void => {
     isObserved = false;
     client.removeEventListener("abort", onClientAbort);
   };
+  /** Records logs and calls, and passes the event on to the client's listener. */
   const onEvent = (raw: ExecutionEvent): void => {
     const event = redactEvent(raw, hide);
     if (event.kind === "log") logs.push(event.line);
@@ -138,27 +123,33 @@ function createEntry(
   client.addEventListener("abort", onClientAbort, { once: true });
   if (client.aborted) onClientAbort();
   return {
-    signal: controller.signal,
+    signal,
     onEvent,
     cancel,
-    detach,
-    start(id, work) {
+    /** Lists `work` under its id until it settles, and notifies the listener that it is open. */
+    start(id: ExecutionId, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
       onEvent({ kind: "opened", execution: id });
       const done = work();
       running.set(id, { principal, logs, calls, done, cancel });
-      const forget = (): void => void running.delete(id);
-      done.then(forget, forget);
+      done.finally(() => running.delete(id)).catch(() => undefined);
       return done;
     },
-    async answerWithin({ done }, { patienceMs, until }, report) {
-      const leftMs = patienceMs - (performance.now() - enteredAt);
-      const ended = await endsWithin(done, Math.max(0, leftMs), until);
+    /**
+     * Returns the result if it arrives within the client's patience, counted from `enter`; `undefined` otherwise. Then
+     * the client is detached: the execution continues without it, and `report` is called if it fails.
+     */
+    async answerWithin(
+      { done }: Pick<StartedExecution, "done">,
+      { patienceMs, until }: ClientPatience,
+      report: (thrown: unknown) => void,
+    ): Promise<ExecutionResult | undefined> {
+      const ended = await endsWithin(done, patienceMs - (performance.now() - enteredAt), until);
       if (ended) return ended;
       detach();
       done.catch(report);
       return undefined;
     },
-    leave() {
+    leave: (): void => {
       detach();
       remove();
     },
@@ -166,17 +157,11 @@ function createEntry(
 }
 
 /** `undefined` when the time is over first, or `until` fires. */
-async function endsWithin<T>(done: Promise<T>, ms: number, until: AbortSignal = NEVER): Promise<T | undefined> {
-  const over = Promise.withResolvers<undefined>();
-  const end = (): void => over.resolve(undefined);
-  const timer = setTimeout(end, until.aborted ? 0 : ms);
-  until.addEventListener("abort", end, { once: true });
-  try {
-    return await Promise.race([done, over.promise]);
-  } finally {
-    clearTimeout(timer);
-    until.removeEventListener("abort", end);
-  }
+export async function endsWithin<T>(done: Promise<T>, ms: number, until: AbortSignal = NEVER): Promise<T | undefined> {
+  const waited = new AbortController();
+  const signal = AbortSignal.any([until, waited.signal]);
+  const over = sleep(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
+  return Promise.race([done, over]).finally(() => waited.abort());
 }
 
 /** Rejects with `REQUEST_CANCELLED` when the signal fires first. An upstream that hangs does not delay a cancellation. */
@@ -185,11 +170,7 @@ export async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal):
   const cancel = (): void => cancelled.reject(new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled"));
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
-  try {
-    return await Promise.race([work, cancelled.promise]);
-  } finally {
-    signal.removeEventListener("abort", cancel);
-  }
+  return Promise.race([work, cancelled.promise]).finally(() => signal.removeEventListener("abort", cancel));
 }
 
 function shuttingDown(): GloveboxError {

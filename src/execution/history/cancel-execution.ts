@@ -15,7 +15,7 @@ import { closeExecution, closeFromLedger } from "../execution-log.ts";
 import { readTrail, toCallRecords } from "../ledger-trail.ts";
 import type { LedgerCall } from "../ledger-trail.ts";
 import { emptyResult, toCancelReason } from "../settle.ts";
-import { parseStoredResult } from "../stored-result.ts";
+import { parseStoredResult } from "../journal-schema.ts";
 
 export interface CancelDeps extends Pick<
   ExecutionDeps,

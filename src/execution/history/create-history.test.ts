@@ -11,7 +11,7 @@ import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
-import { createExecutionLog } from "../run/create-execution-log.ts";
+import { createExecutionLog } from "../execution-log.ts";
 import { NO_JOURNALS } from "../fixtures/durable.ts";
 import { emptyResult, toCancelReason } from "../settle.ts";
 import { createControl } from "./create-history.ts";

@@ -7,7 +7,7 @@ import type { ApprovalHead, ExecutionSummary, Store, StoredExecution } from "../
 import { readTrail, toCallRecords } from "../ledger-trail.ts";
 import { emptyResult } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
-import { parseStoredResult } from "../stored-result.ts";
+import { parseStoredResult } from "../journal-schema.ts";
 import { cancelExecution } from "./cancel-execution.ts";
 import type { CancelDeps } from "./cancel-execution.ts";
 

@@ -11,8 +11,8 @@ import type { ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
-import { closeLost } from "../recover/close-lost.ts";
-import { createExecutionLog } from "../run/create-execution-log.ts";
+import { closeLost } from "../recover/recover-executions.ts";
+import { createExecutionLog } from "../execution-log.ts";
 import { createRunningTable } from "../running-table.ts";
 import { viewExecution } from "./view-execution.ts";
 

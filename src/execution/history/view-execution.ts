@@ -7,9 +7,10 @@ import type { ExecutionId, ExecutionResult, ExecutionView, PrincipalId } from ".
 import type { StoredExecution } from "../../store/index.ts";
 
 import type { ExecutionDeps } from "../deps.ts";
+import { endsWithin } from "../running-table.ts";
 import type { RunningExecution, RunningTable } from "../running-table.ts";
 import { emptyResult } from "../settle.ts";
-import { parseStoredResult } from "../stored-result.ts";
+import { parseStoredResult } from "../journal-schema.ts";
 
 export interface ViewQuery {
   readonly principal: PrincipalId;
@@ -67,10 +68,7 @@ async function waitForEnd(
   { waitMs, signal }: ViewQuery,
   deps: ViewDeps,
 ): Promise<ExecutionView> {
-  const waited = new AbortController();
-  const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(() => undefined);
-  const ended = await Promise.race([running.done, timeout]);
-  waited.abort();
+  const ended = await endsWithin(running.done, waitMs, signal);
   if (ended) return ended;
   const { logs, calls } = running;
   return { ...emptyResult({ id }, "completed", deps), state: "running", logs: [...logs], calls: [...calls] };

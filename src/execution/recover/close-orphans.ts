@@ -9,7 +9,7 @@ import type { ExecutionId } from "../../domain/index.ts";
 import type { Store, StoredExecution } from "../../store/index.ts";
 
 import { describeEnd } from "../execution-log.ts";
-import { parseStoredResult } from "../stored-result.ts";
+import { parseStoredResult } from "../journal-schema.ts";
 
 export interface OrphanOptions {
   readonly store: Pick<Store, "executions" | "ledger">;

@@ -16,7 +16,7 @@ import { closeOrphans } from "./close-orphans.ts";
 import { closeExecution } from "../execution-log.ts";
 import { NOTHING_KEPT, NO_APPROVALS, NO_JOURNALS } from "../fixtures/durable.ts";
 import { emptyResult } from "../settle.ts";
-import { parseStoredResult } from "../stored-result.ts";
+import { parseStoredResult } from "../journal-schema.ts";
 
 const CONTEXT = { engine: "isolate", isolation: "process", hide: (text: string) => text } as const;
 const REQUEST = { principal: AGENT, source: "1", limits: DEFAULT_LIMITS } as const;

@@ -1,61 +1,81 @@
 /** Decides what happens to executions that a dead process left, and to suspended ones that may resume. */
 
-import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
+import { ERRORS, defined } from "../../domain/index.ts";
+import type { CallRecord, Execution, ExecutionId, ExecutionResult, PublicError } from "../../domain/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 
-import type { ExecutionDeps } from "../deps.ts";
-import { closeFromLedger } from "../execution-log.ts";
-import type { Recording } from "../journal.ts";
-import { findLostCalls, readTrail, readTrails } from "../ledger-trail.ts";
-import type { LedgerTrail } from "../ledger-trail.ts";
+import type { RecordDeps } from "../deps.ts";
+import { adviseRetry, closeFromLedger } from "../execution-log.ts";
+import { parseStoredResult } from "../journal-schema.ts";
+import {
+  findLostCalls,
+  readTrail,
+  readTrails,
+  recordCallEnd,
+  recordOpeningOnce,
+  toCallRecords,
+} from "../ledger-trail.ts";
+import type { LedgerCall, LedgerTrail } from "../ledger-trail.ts";
 import { releaseIfLost } from "../quotas.ts";
-import { parseStoredResult } from "../stored-result.ts";
-import { closeLost } from "./close-lost.ts";
+import type { RunningTable } from "../running-table.ts";
+import { emptyResult } from "../settle.ts";
+import { resumeExecution } from "./resume-execution.ts";
+import type { ResumeDeps, ResumeReason } from "./resume-execution.ts";
+import { awaitUpstreams } from "./wait-to-resume.ts";
 
-export interface RecoverDeps extends Pick<
-  ExecutionDeps,
-  | "approvals"
-  | "engine"
-  | "hasEnded"
-  | "isLasting"
-  | "isolation"
-  | "journals"
-  | "ledger"
-  | "log"
-  | "owner"
-  | "releaseQuota"
-  | "report"
-  | "store"
-> {
+export interface RecoverDeps extends RecordDeps {
+  /** True when this process lives long enough to resume executions that others left. */
+  readonly isLasting: boolean;
   /** Resumes it in this process; resolves when it has ended. `trail` is still current. */
   resumeExecution(
     stored: StoredExecution,
-    why: "decided" | "restarted",
+    why: ResumeReason,
     trail?: LedgerTrail,
   ): Promise<ExecutionResult | undefined>;
   /** Resolves once its upstreams are back; with false when it should not be resumed here. */
   awaitUpstreams(stored: StoredExecution): Promise<boolean>;
 }
 
-/**
- * What to do with an execution that a dead process left open:
- *
- * | Ledger          | Journal                     | Process      | Action            |
- * | --------------- | --------------------------- | ------------ | ----------------- |
- * | closed          | any                         | any          | close from ledger |
- * | open            | complete, no call was lost  | lasting      | resume            |
- * | open            | complete, no call was lost  | short-lived  | leave             |
- * | open            | otherwise                   | any          | close as lost     |
- *
- * A call was lost if it may have changed something and its reply is not in the journal.
- */
-type RecoveryAction = "close from ledger" | "resume" | "leave" | "close as lost";
-
-function chooseAction(trail: LedgerTrail, recording: Recording | undefined, isLasting: boolean): RecoveryAction {
-  if (trail.closing) return "close from ledger";
-  const canResume = recording?.isWhole === true && findLostCalls(trail.calls, recording).length === 0;
-  if (!canResume) return "close as lost";
-  return isLasting ? "resume" : "leave";
+export function createRecovery(deps: ResumeDeps & Pick<RecoverDeps, "isLasting">, running: RunningTable) {
+  const resuming = new Set<ExecutionId>();
+  const awaited = new Set<ExecutionId>();
+  const recoverDeps: RecoverDeps = {
+    ...deps,
+    async awaitUpstreams(stored) {
+      if (awaited.has(stored.id)) return false;
+      awaited.add(stored.id);
+      return awaitUpstreams(stored, deps).finally(() => awaited.delete(stored.id));
+    },
+    async resumeExecution(stored, why, trail) {
+      const { id, principal } = stored;
+      // Claims in the store tell processes apart, but not two runs of one process.
+      if (resuming.has(id) || (!stored.ending && running.find(id))) return undefined;
+      resuming.add(id);
+      try {
+        const entry = running.enter({ principal });
+        const resumed = resumeExecution(stored, { why, entry, ...defined({ trail }) }, deps);
+        const result = await resumed.finally(entry.leave);
+        if (result?.state === "paused") void resumeSuspended(id); // reads the store first, so this run has left by then
+        return result;
+      } finally {
+        resuming.delete(id);
+      }
+    },
+  };
+  const resumeSuspended = async (id: ExecutionId): Promise<void> => {
+    if (!deps.isLasting || deps.leaving.aborted) return;
+    await resumeIfDecided(id, recoverDeps).catch((thrown: unknown) => void deps.report(thrown));
+  };
+  return {
+    /** Runs at start: executions that earlier processes left open are closed or resumed. */
+    recoverAll: (): Promise<void> => recoverAll(recoverDeps),
+    /** Resumes a suspended execution if a decision was made. Does nothing in a process that does not last. Never rejects. */
+    resumeIfDecided: resumeSuspended,
+    /** The same in any process, because a person asked for it. Rejects when it cannot be resumed. */
+    resumeNow: (id: ExecutionId): Promise<void> => resumeIfDecided(id, recoverDeps),
+    /** Recovers an execution whose process is dead. Returns its result, or `undefined` when it is resumed. */
+    recoverOne: (stored: StoredExecution): Promise<ExecutionResult | undefined> => recoverOne(stored, recoverDeps),
+  };
 }
 
 /** Runs at start. Resolves when every execution that cannot resume is closed; the others resume on their own. */
@@ -73,36 +93,38 @@ export async function recoverAll(deps: RecoverDeps): Promise<void> {
 }
 
 /**
- * Recovers an execution whose process is dead. Returns its result, or `undefined` when it is resumed or left. `known` is
- * its trail since that process died, valid while no other process has claimed it.
+ * Recovers an execution that a dead process left open:
+ *
+ * | Ledger          | Journal                     | Process      | Action            |
+ * | --------------- | --------------------------- | ------------ | ----------------- |
+ * | closed          | any                         | any          | close from ledger |
+ * | open            | complete, no call was lost  | lasting      | resume            |
+ * | open            | complete, no call was lost  | short-lived  | leave             |
+ * | open            | otherwise                   | any          | close as lost     |
+ *
+ * A call was lost if it may have changed something and its reply is not in the journal. Returns the result, or
+ * `undefined` when it is resumed or left. `known` is its trail since that process died, valid while no other process has
+ * claimed it.
  */
 export async function recoverOne(
   execution: Execution,
   deps: RecoverDeps,
   known?: LedgerTrail,
 ): Promise<ExecutionResult | undefined> {
-  const trail = known ?? (await readTrail(execution.id, deps));
+  const { id } = execution;
+  const trail = known ?? (await readTrail(id, deps));
   const { closing } = trail;
-  const recording = closing
-    ? undefined
-    : await deps.journals.read(execution.id).catch((thrown: unknown) => void deps.report(thrown));
-  const action = chooseAction(trail, recording ?? undefined, deps.isLasting);
-  switch (action) {
-    case "close from ledger":
-      return closeOnce(execution, deps, async () => {
-        await deps.approvals.withdraw(execution.id);
-        return closing && closeFromLedger(execution, { ...trail, closing }, deps);
-      });
-    case "close as lost":
-      return closeOnce(execution, deps, () => closeLost(execution, deps, known));
-    case "resume":
-      await resumeLeft(execution, deps, known);
-      return undefined;
-    case "leave":
-      return undefined;
-    default:
-      return action satisfies never;
+  if (closing) {
+    return closeOnce(execution, deps, async () => {
+      await deps.approvals.withdraw(id);
+      return closeFromLedger(execution, { ...trail, closing }, deps);
+    });
   }
+  const recording = (await deps.journals.read(id).catch((thrown: unknown) => void deps.report(thrown))) ?? undefined;
+  const canResume = recording?.isWhole === true && findLostCalls(trail.calls, recording).length === 0;
+  if (!canResume) return closeOnce(execution, deps, () => closeLost(execution, deps, known));
+  if (deps.isLasting) await resumeLeft(execution, deps, known);
+  return undefined;
 }
 
 /** Only while it is as it was found: another process, or this one, may run it by now, or it may have ended. */
@@ -116,17 +138,16 @@ async function resumeLeft(execution: Execution, deps: RecoverDeps, known?: Ledge
 async function closeOnce(
   execution: Execution,
   deps: RecoverDeps,
-  close: () => Promise<ExecutionResult | undefined>,
+  close: () => Promise<ExecutionResult>,
 ): Promise<ExecutionResult | undefined> {
   const { id, owner: from } = execution;
-  const isOurs = await deps.store.executions.claim(id, { was: "open", from, by: deps.owner });
-  if (!isOurs) return undefined;
+  if (!(await deps.store.executions.claim(id, { was: "open", from, by: deps.owner }))) return undefined;
   await releaseIfLost(execution, deps);
   return close();
 }
 
 /** Resumes a suspended execution if one of its approvals is decided, or if it waits for an upstream. */
-export async function resumeIfDecided(id: ExecutionId, deps: RecoverDeps): Promise<void> {
+async function resumeIfDecided(id: ExecutionId, deps: RecoverDeps): Promise<void> {
   const stored = await deps.store.executions.find(id);
   if (stored?.ending?.state !== "paused") return;
   const { approvals = [], error } = parseStoredResult(id, stored.ending.result);
@@ -135,4 +156,54 @@ export async function resumeIfDecided(id: ExecutionId, deps: RecoverDeps): Promi
   const isDue = error !== undefined || awaited.some((approval) => approval?.state !== "pending");
   if (!isDue || (error && deps.isLasting && !(await deps.awaitUpstreams(stored)))) return;
   await deps.resumeExecution(stored, "decided");
+}
+
+type CloseLostDeps = Pick<RecordDeps, "approvals" | "engine" | "isolation" | "journals" | "ledger" | "log" | "store">;
+
+/**
+ * Closes an execution that cannot resume from the ledger, which has every call before it left. `known` is the trail, if
+ * nothing can have been added since it was read. The caller must own the execution.
+ */
+export async function closeLost(
+  execution: Execution,
+  deps: CloseLostDeps,
+  known?: LedgerTrail,
+): Promise<ExecutionResult> {
+  const trail = known ?? (await readTrail(execution.id, deps));
+  await recordOpeningOnce(execution, trail, deps);
+  const calls = toCallRecords(await endCalls(execution, trail, deps));
+  const result: ExecutionResult = { ...emptyResult(execution, "failed", deps), calls, error: toLostError(calls) };
+  await deps.approvals.withdraw(execution.id);
+  await deps.log.close(execution, result);
+  return result;
+}
+
+/** Records the end of every open call: the outcome that the journal has, or `unknown` for one that was sent. */
+async function endCalls(execution: Execution, trail: LedgerTrail, deps: CloseLostDeps): Promise<readonly LedgerCall[]> {
+  const recording = await deps.journals.read(execution.id).catch(() => undefined);
+  const delivered = new Map(recording?.deliveries.map(({ call }) => [call?.record.seq, call?.record] as const));
+  const calls = trail.calls.map((call): LedgerCall => {
+    const answer = call.hasEnd ? undefined : delivered.get(call.seq);
+    return answer ? { ...call, outcome: answer.outcome, ms: answer.ms } : call;
+  });
+  for (const call of calls) if (!call.hasEnd) await recordCallEnd(execution, call, deps);
+  return calls;
+}
+
+const NAMED_CALLS = 10;
+
+function toLostError(calls: readonly CallRecord[]): PublicError {
+  const unknown = calls.filter(({ outcome }) => outcome === "unknown");
+  const names = unknown.slice(0, NAMED_CALLS).map(({ tool, seq }) => `${tool} (call ${seq})`);
+  const more = unknown.length > NAMED_CALLS ? ` and ${unknown.length - NAMED_CALLS} more` : "";
+  const detail =
+    unknown.length === 0
+      ? "the outcome of each of its calls is known"
+      : `${names.join(", ")}${more}: whether they took effect is unknown`;
+  return {
+    code: "SANDBOX_CRASHED",
+    message: `Glovebox ended before this execution did; ${detail}`,
+    retry: ERRORS.SANDBOX_CRASHED.retry && unknown.length === 0,
+    hint: unknown.length === 0 ? adviseRetry(calls) : "Check these calls before you run the program again",
+  };
 }

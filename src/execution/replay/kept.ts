@@ -5,7 +5,7 @@ import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index
 import type { Store, StoredExecution } from "../../store/index.ts";
 
 import type { Journals, JournaledStart, Recording } from "../journal.ts";
-import { parseStoredResult } from "../stored-result.ts";
+import { parseStoredResult } from "../journal-schema.ts";
 
 /** The recording of a program that started. */
 export type StartedRecording = Recording & { readonly started: JournaledStart };

@@ -12,7 +12,7 @@ import type { StoredExecution } from "../../store/index.ts";
 import { recoverAll, recoverOne } from "../recover/recover-executions.ts";
 import type { RecoverDeps } from "../recover/recover-executions.ts";
 import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
-import { createExecutionLog } from "./create-execution-log.ts";
+import { createExecutionLog } from "../execution-log.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
 import type { ExecuteInput, ExecutionRequest } from "../requests.ts";
 import { createRunningTable } from "../running-table.ts";

@@ -8,8 +8,7 @@ import { openLedger } from "../ledger/open-ledger.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 
-import { readTrail } from "./ledger-trail.ts";
-import { recordOpeningOnce } from "./late-records.ts";
+import { readTrail, recordOpeningOnce } from "./ledger-trail.ts";
 
 const id = parseExecutionId(`ex_${"0".repeat(24)}`) ?? assert.fail();
 const agent = parsePrincipalId("agent") ?? assert.fail();

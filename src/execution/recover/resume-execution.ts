@@ -8,40 +8,28 @@ import { GloveboxError, defined, describeError } from "../../domain/index.ts";
 import type { Approval, CatalogSnapshot, Execution, ExecutionResult, LabelSource } from "../../domain/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 
-import type { ExecutionDeps, RunProgram } from "../deps.ts";
+import type { ExecutionDeps, RecordDeps, RunProgram } from "../deps.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
 import { programOf } from "../journal.ts";
 import type { Journal, Recording } from "../journal.ts";
-import { recordCallEnd, recordOpeningOnce } from "../late-records.ts";
-import { findLostCalls, findMissingCalls, readTrail, toCallRecords } from "../ledger-trail.ts";
+import { parseStoredResult } from "../journal-schema.ts";
+import {
+  findLostCalls,
+  findMissingCalls,
+  readTrail,
+  recordCallEnd,
+  recordOpeningOnce,
+  toCallRecords,
+} from "../ledger-trail.ts";
 import type { LedgerTrail } from "../ledger-trail.ts";
 import { attributeToQuota, releaseIfLost, runWithinQuotas } from "../quotas.ts";
 import type { ExecutionRequest } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
 import type { TableEntry } from "../running-table.ts";
 import { emptyResult, markDryRun, settleFailure } from "../settle.ts";
-import { parseStoredResult } from "../stored-result.ts";
-import { listUsedTools } from "./await-upstreams.ts";
-import { UpstreamUnavailable, findUnchangedTools, gatewayClosing } from "./find-unchanged.ts";
+import { UpstreamUnavailable, findUnchangedTools, gatewayClosing, listUsedTools } from "./wait-to-resume.ts";
 
-export interface ResumeDeps extends Pick<
-  ExecutionDeps,
-  | "admit"
-  | "approvals"
-  | "engine"
-  | "hasEnded"
-  | "hide"
-  | "isolation"
-  | "journals"
-  | "labelSession"
-  | "ledger"
-  | "log"
-  | "owner"
-  | "releaseQuota"
-  | "report"
-  | "snapshot"
-  | "store"
-> {
+export interface ResumeDeps extends RecordDeps, Pick<ExecutionDeps, "admit" | "labelSession" | "snapshot"> {
   /** Fires when the gateway is about to close. */
   readonly leaving: AbortSignal;
   /** Runs a program that never started, from its source. */
@@ -82,41 +70,33 @@ interface ResumedRun extends Required<Pick<ResumeOptions, "entry" | "trail" | "w
 
 /** Runs it and closes it, whatever happens. */
 async function runResumed(execution: Execution, run: ResumedRun, deps: ResumeDeps): Promise<ExecutionResult> {
-  const { stored, trail, why } = run;
+  const { stored, why } = run;
   const { id } = execution;
-  const result = await reopenJournal(stored, trail, deps)
-    .then((reopened) => runWithinQuota(execution, { ...run, ...reopened }, deps))
-    .catch(async (thrown: unknown) => {
-      if (why === "restarted") await releaseIfLost(stored, deps);
-      const isUnavailable = thrown instanceof UpstreamUnavailable;
-      return {
-        ...(isUnavailable ? suspendAgain(stored, thrown, deps) : settleFailure(execution, thrown, deps)),
-        calls: toCallRecords((await readTrail(id, deps)).calls),
-      };
-    });
+  const result = await runWithinQuota(execution, run, deps).catch(async (thrown: unknown) => {
+    if (why === "restarted") await releaseIfLost(stored, deps);
+    const isUnavailable = thrown instanceof UpstreamUnavailable;
+    const ended = isUnavailable ? suspendAgain(stored, thrown, deps) : settleFailure(execution, thrown, deps);
+    return { ...ended, calls: toCallRecords((await readTrail(id, deps)).calls) };
+  });
   if (result.state !== "paused") await deps.approvals.withdraw(id);
   const whole = addStats(result, stored);
   await deps.log.close(execution, whole);
   return whole;
 }
 
-interface ReopenedJournal {
-  readonly recording: Recording;
-  readonly journal: Journal;
-}
-
 async function runWithinQuota(
   execution: Execution,
-  { why, entry, recording, journal }: ResumedRun & ReopenedJournal,
+  { stored, trail, why, entry }: ResumedRun,
   deps: ResumeDeps,
 ): Promise<ExecutionResult> {
+  const { recording, journal } = await reopenJournal(stored, trail, deps);
   const opened = Promise.resolve();
   const { start } = recording;
   const opening: ExecutionOpening = { execution, opened, durable: () => opened, journal, ...defined({ start }) };
   const request: ExecutionRequest = { ...recording.request, signal: entry.signal, onEvent: entry.onEvent };
-  const { principal, limits: asked } = request;
+  const { principal, limits: wanted } = request;
   const when = why === "restarted" ? why : "again";
-  const result = await runWithinQuotas({ execution: execution.id, principal, limits: asked, when }, deps.admit, {
+  const result = await runWithinQuotas({ execution: execution.id, principal, limits: wanted, when }, deps.admit, {
     run: async (limits, shortenedBy) =>
       attributeToQuota(await resumeProgram(opening, { ...request, limits }, { recording, deps }), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
@@ -131,7 +111,7 @@ async function reopenJournal(
   stored: StoredExecution,
   { calls }: LedgerTrail,
   deps: ResumeDeps,
-): Promise<ReopenedJournal> {
+): Promise<{ readonly recording: Recording; readonly journal: Journal }> {
   const { id, ending } = stored;
   const reopened = await deps.journals.reopen(id);
   if (!reopened?.recording.isWhole) throw cannotResume("The journal of this execution is no longer complete");
@@ -161,7 +141,10 @@ async function resumeProgram(
     },
   );
   await deps.labelSession(principal, labelsIn(recording, approvals));
-  const asked = new Map(approvals.map((approval) => [approval.seq, toAskDecision(approval)]));
+  // The resumed program is bound by the answers to what the earlier run asked for, or waits for them.
+  const asked = new Map(
+    approvals.map(({ seq, rule, reason }): [number, AskDecision] => [seq, { kind: "ask", rule, reason }]),
+  );
   return deps.runProgram(opening, request, { snapshot, program, recording, asked });
 }
 
@@ -170,11 +153,6 @@ function labelsIn({ started, deliveries }: Recording, approvals: readonly Approv
   const before = started?.labels ?? [];
   const read = deliveries.findLast(({ call }) => call?.labels)?.call?.labels ?? [];
   return [...before, ...read, ...approvals.flatMap(({ labels }) => labels)];
-}
-
-/** The decision that the earlier run asked for; the resumed program is bound by its answer, or waits for it. */
-function toAskDecision({ rule, reason }: Approval): AskDecision {
-  return { kind: "ask", rule, reason };
 }
 
 function cannotResume(message: string): GloveboxError {

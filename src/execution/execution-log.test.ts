@@ -3,15 +3,14 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { digestOf } from "../../text/index.ts";
-import { openLedger } from "../../ledger/open-ledger.ts";
-import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
-import { closeExecution } from "../execution-log.ts";
-import { createExecutionLog } from "./create-execution-log.ts";
-import { openJournals } from "../journal/open-journals.ts";
-import { emptyResult } from "../settle.ts";
+import { digestOf } from "../text/index.ts";
+import { openLedger } from "../ledger/open-ledger.ts";
+import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
+import { openStore } from "../store/index.ts";
+import { closeExecution, createExecutionLog } from "./execution-log.ts";
+import { openJournals } from "./journal/open-journals.ts";
+import { emptyResult } from "./settle.ts";
 
 const idOf = (n: number) => parseExecutionId(`ex_${String(n).padStart(24, "0")}`) ?? assert.fail();
 const id = idOf(1);
