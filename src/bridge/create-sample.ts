@@ -11,18 +11,15 @@ import { refOf, resolveRef } from "../typegen/index.ts";
 import { checkSchema, modernize } from "./check-schema.ts";
 
 /**
- * One try. Optional properties and items are filled in down to `richDepth`; a plain try ignores defaults and examples
- * and takes other words, because the usual ones did not fit.
+ * Optional properties and items are filled in down to `richDepth`; a plain attempt ignores defaults and examples and takes
+ * other words, because the usual ones did not fit.
  */
-interface Attempt {
-  readonly richDepth: number;
-  readonly isPlain: boolean;
-}
-const ATTEMPTS: readonly Attempt[] = [
+const ATTEMPTS = [
   { richDepth: 3, isPlain: false },
   { richDepth: 0, isPlain: false },
   { richDepth: 0, isPlain: true },
-];
+] as const;
+type Attempt = (typeof ATTEMPTS)[number];
 /** Of one attempt. */
 const MOST_STEPS = 2_000;
 const MOST_DEPTH = 32;
@@ -120,9 +117,7 @@ function joinKeyword(name: string, one: Json, other: Json): Json {
   return ["items", "additionalProperties", "contains"].includes(name) ? { allOf: [one, other] } : one;
 }
 
-interface ValueOptions extends Attempt, SamplePlace {
-  readonly pick: PickValue;
-}
+type ValueOptions = Attempt & SamplePlace & { readonly pick: PickValue };
 
 function valueOf(plain: JsonObject, options: ValueOptions): Json | undefined {
   const { salt, isPlain } = options;

@@ -1,5 +1,6 @@
 /** What the steps of the bridge share: the options of one execution's bridge, and one call on its way through them. */
 
+import { GloveboxError } from "../domain/index.ts";
 import type {
   ApprovalId,
   Attachment,
@@ -9,9 +10,12 @@ import type {
   Decision,
   Digest,
   ExecutionEvent,
+  ExecutionId,
   Json,
   JsonObject,
   LabelSource,
+  Limits,
+  Principal,
   Reply,
   ResultId,
   Tool,
@@ -19,12 +23,12 @@ import type {
   ToolCall,
   TraceContext,
 } from "../domain/index.ts";
+import type { Durability, Ledger } from "../ledger/index.ts";
 import type { Flows } from "../policy/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { DryRunSession } from "./dry-run.ts";
-import type { Recorder, RecorderOptions } from "./recorder.ts";
 
 /** A decision that a person has to make. */
 export type AskDecision = Extract<Decision, { kind: "ask" }>;
@@ -49,7 +53,13 @@ export interface InvokeOptions {
   readonly trace?: TraceContext;
 }
 
-export interface BridgeOptions extends RecorderOptions {
+export interface BridgeOptions {
+  readonly execution: ExecutionId;
+  readonly principal: Principal;
+  readonly limits: Limits;
+  readonly ledger: Ledger;
+  /** Makes the excerpt of arguments or a result that a record holds beside the digest. By default there is none. */
+  readonly preview?: (text: string) => string;
   /** Resolves once the opening of the execution is on disk; rejects when it could not be written. */
   readonly opened: () => Promise<unknown>;
   readonly snapshot: CatalogSnapshot;
@@ -112,12 +122,42 @@ export interface BridgeState {
   readonly emit: (event: ExecutionEvent) => void;
   readonly trace: ReturnType<typeof createCallTrace>;
   readonly slots: ReturnType<typeof createCallSlots>;
-  readonly recorder: Recorder;
+  readonly recorder: ReturnType<typeof createRecorder>;
   readonly dryRun: DryRunSession | undefined;
   readonly journaled: Map<number, JournaledCall>;
   /** Token notices under way, for `recorded()`. */
   readonly notices: Promise<void>[];
   openCalls: number;
+}
+
+/** Writes the records of one execution, and remembers whether one was lost. */
+export function createRecorder({ execution, ledger, limits, principal }: BridgeOptions) {
+  let lost: { readonly thrown: unknown } | undefined;
+  const record = (durability: Durability, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+    const write = ledger.write({ actor: principal.id, action, subject, detail }, durability);
+    write.catch((thrown: unknown) => (lost ??= { thrown }));
+    return write;
+  };
+  return {
+    record,
+    /** Throws when a record was lost. */
+    refuseLost(): void {
+      if (lost) throw lost.thrown;
+    },
+    /** The error for a call beyond `limits.calls`. Only the first is recorded: there may be many before the program ends. */
+    overrun(seq: number, name: string): GloveboxError {
+      const detail = { execution, seq, code: "LIMIT_CALLS" };
+      if (seq === limits.calls + 1) void record("batched", "call.refused", name, detail);
+      return callsOverrun(limits);
+    },
+  };
+}
+
+/** The error of a program that makes too many calls. */
+export function callsOverrun(limits: Limits): GloveboxError {
+  return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
+    hint: "Use a tool that answers many at once, or split the work into several programs",
+  });
 }
 
 /** Limits how many calls of an execution are under way at once; later calls wait in order. */

@@ -6,15 +6,7 @@ import type { CallRecord, Decision, DryRun, ExecutionEvent, Json, JsonObject, To
 import type { CallTarget, ParsedCall } from "./builtin.ts";
 import { createSample } from "./create-sample.ts";
 
-/** The calls of one dry run. */
-export interface DryRunSession {
-  /** True for a call that may change something, and for a read that needs approval. */
-  skips(tool: Tool, decision: Decision): boolean;
-  /** Lists a call and returns what its tool might answer. Throws where the tool itself would refuse the call. */
-  answer(call: ParsedCall, decision: Decision, target: CallTarget): Json;
-  /** Includes calls that an earlier run of the program skipped, without their arguments. */
-  listed(records: readonly CallRecord[]): DryRun;
-}
+export type DryRunSession = ReturnType<typeof createDryRun>;
 
 /** Of one string in the arguments. */
 const MOST_TEXT_CHARS = 500;
@@ -23,18 +15,19 @@ const MOST_CALL_CHARS = 4_000;
 /** Of all calls together: the list is part of a result that a model may read. */
 const MOST_CHARS = 64_000;
 
-/** `hide` removes known secrets from a string. It gets whole strings, before they are cut. */
+/** The calls of one dry run. `hide` removes known secrets from a string. It gets whole strings, before they are cut. */
 export function createDryRun(
   { hide }: { readonly hide: (text: string) => string },
-  onEvent?: (event: ExecutionEvent) => void,
-): DryRunSession {
+  emit: (event: ExecutionEvent) => void,
+) {
   const writes: DryRun["writes"][number][] = [];
   let left = MOST_CHARS;
   return {
-    skips: ({ effect }, { kind }) => kind !== "deny" && (effect !== "read" || kind === "ask"),
-    answer({ seq, args }, { kind }, target) {
-      const { tool, judge, answerDryRun } = target;
-      onEvent?.({ kind: "called", seq, tool: tool.address });
+    /** True for a call that may change something, and for a read that needs approval. */
+    skips: ({ effect }: Tool, { kind }: Decision): boolean => kind !== "deny" && (effect !== "read" || kind === "ask"),
+    /** Lists a call and returns what its tool might answer. Throws where the tool itself would refuse the call. */
+    answer({ seq, args }: ParsedCall, { kind }: Decision, { tool, judge, answerDryRun }: CallTarget): Json {
+      emit({ kind: "called", seq, tool: tool.address });
       const answered = answerDryRun?.(args); // first: a refused call is not listed
       const shown = toShown(args, hide);
       const size = JSON.stringify(shown).length;
@@ -45,7 +38,8 @@ export function createDryRun(
       writes.push({ seq, tool: tool.address, effect, decision, ...defined({ args: isShown ? shown : undefined }) });
       return answered ?? sampleOf(tool);
     },
-    listed(records) {
+    /** Includes calls that an earlier run of the program skipped, without their arguments. */
+    listed(records: readonly CallRecord[]): DryRun {
       const earlier = records.flatMap((record) =>
         writes.some(({ seq }) => seq === record.seq) ? [] : toSkipped(record),
       );
@@ -66,8 +60,7 @@ function toSkipped({ seq, tool, effect, decision, outcome, dryRun }: CallRecord)
  * string, so the default is a string.
  */
 function sampleOf({ address, output, learned }: Tool): Json {
-  const fromShape = output ? undefined : learned && createSample(learned);
-  if (!output) return fromShape ?? `dry run: ${address} was not called`;
+  if (!output) return (learned && createSample(learned)) ?? `dry run: ${address} was not called`;
   const value = createSample(output);
   if (value !== undefined) return value;
   throw new GloveboxError("UPSTREAM_RESULT_INVALID", `Cannot make a value that fits the output schema of ${address}`, {

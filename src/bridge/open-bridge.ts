@@ -8,10 +8,9 @@ import type { CallPlan, CallRecord, DryRun, ErrorCode, LabelSource, PublicError,
 
 import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
-import { Crossing, ExecutionSuspended, createCallSlots } from "./crossing.ts";
+import { Crossing, ExecutionSuspended, createCallSlots, createRecorder } from "./crossing.ts";
 import type { BridgeOptions, BridgeState, JournaledCall, StepPhase } from "./crossing.ts";
 import { createDryRun } from "./dry-run.ts";
-import { createRecorder } from "./recorder.ts";
 import { STEPS } from "./steps/step-list.ts";
 
 export interface Bridge {

@@ -4,7 +4,6 @@ import { findNearest } from "../catalog/index.ts";
 import { parseResultId } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
-  ConnectorId,
   Instant,
   LabelSource,
   Principal,
@@ -45,9 +44,7 @@ export interface DescribeRooms {
     /** Called with the labels of a kept result before its outline is returned: field names are data. */
     takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
   };
-  /** Whether programs have `fetch`. */
   readonly network: { has(): boolean };
-  /** The entries of `secrets` in the programs of one principal. */
   readonly secrets: { grantsOf(principal: PrincipalId): SecretGrants };
   /** Removes known secrets from a string. */
   readonly hide: (text: string) => string;
@@ -65,10 +62,13 @@ export function createDescribe(rooms: DescribeRooms): Describe {
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
     const view = await takeView(principal);
     const snapshot = shapes?.addTo(view) ?? view;
-    const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
-    const explainEmpty = (id: ConnectorId) => describeEmpty(catalog.statuses().find(({ name }) => name === id));
-    const own = { hasNetwork: network.has(), secrets: secrets.grantsOf(principal.id) };
-    const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty, ...own });
+    const description = describeTools(snapshot, others, {
+      detail,
+      findNearest: (name) => findNearest(snapshot, name, NEAREST),
+      explainEmpty: (id) => describeEmpty(catalog.statuses().find(({ name }) => name === id)),
+      hasNetwork: network.has(),
+      secrets: secrets.grantsOf(principal.id),
+    });
     return { ...description, declarations: described + hide(description.declarations) };
   };
 }

@@ -55,7 +55,7 @@ interface FileOwner {
 export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "report" | "preview"> {
   /** Removes known secrets from the arguments that a dry run lists. */
   readonly hide: (text: string) => string;
-  readonly catalog: Pick<Catalog, "connectorOf">;
+  readonly catalog: { connectorOf(tool: Tool): Pick<ReturnType<Catalog["connectorOf"]>, "call"> };
   readonly policy: {
     decide(request: { readonly call: ToolCall; readonly tool: Tool; readonly principal: Principal }): Decision;
   };

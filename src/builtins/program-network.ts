@@ -22,29 +22,26 @@ interface NetworkRequest {
   readonly networkPolicy?: NetworkPolicy;
 }
 
-export interface ProgramNetwork {
-  /** True when a program has `fetch`; without a request, true when any program may have it. */
-  has(request?: Pick<NetworkRequest, "networkPolicy">): boolean;
-  /** Sends the requests of one execution. */
-  sendFor(request: NetworkRequest, lender?: GuestRequest["lender"]): FetchPowers["send"];
-  /** Checks the requests of one dry run. */
-  checkFor(request: NetworkRequest): FetchPowers["check"];
-}
+export type ProgramNetwork = ReturnType<typeof createProgramNetwork>;
 
-export function createProgramNetwork({ egress, policy, ceiling }: NetworkOptions): ProgramNetwork {
+export function createProgramNetwork({ egress, policy, ceiling }: NetworkOptions) {
   const policiesOf = (own?: NetworkPolicy): readonly NetworkPolicy[] => (own ? [policy, own] : [policy]);
   return {
-    has: (request) => [policy, ceiling, request?.networkPolicy].every((one) => one?.mode !== "blocked"),
+    /** True when a program has `fetch`; without a request, true when any program may have it. */
+    has: (request?: Pick<NetworkRequest, "networkPolicy">): boolean =>
+      [policy, ceiling, request?.networkPolicy].every((one) => one?.mode !== "blocked"),
+    /** Sends the requests of one execution. */
     sendFor:
-      ({ limits, networkPolicy }, lender) =>
+      ({ limits, networkPolicy }: NetworkRequest, lender?: GuestRequest["lender"]): FetchPowers["send"] =>
       (request) =>
         egress.fetchFor(policiesOf(networkPolicy), lender ? { ...request, lender } : request, {
           maxBytes: limits.resultBytes,
           totalMs: limits.callMs,
           idleMs: IDLE_MS,
         }),
+    /** Checks the requests of one dry run. */
     checkFor:
-      ({ networkPolicy }) =>
+      ({ networkPolicy }: NetworkRequest): FetchPowers["check"] =>
       (request) =>
         egress.checkFor(policiesOf(networkPolicy), request),
   };

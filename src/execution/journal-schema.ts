@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 
-import { GloveboxError, parseJson } from "../domain/index.ts";
-import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
+import { GloveboxError, isErrorCode, parseJson } from "../domain/index.ts";
+import type { ExecutionId, ExecutionResult, PublicError } from "../domain/index.ts";
 
 import type { JournalEvent } from "./journal.ts";
 
@@ -96,4 +96,13 @@ export function parseStoredResult(id: ExecutionId, text: string): ExecutionResul
   throw new GloveboxError("STORE_UNAVAILABLE", `The stored result of ${id} is damaged or from a newer version`, {
     hint: "Run `glovebox audit verify` to check the ledger",
   });
+}
+
+const FAILURE = z.object({ code: TEXT.refine(isErrorCode), message: TEXT, retry: z.boolean() });
+
+/** The error of a failed call. Throws `REQUEST_INVALID` for one that no bridge wrote. */
+export function parseFailure(text: string): PublicError {
+  const raw: unknown = parseJson(text);
+  if (FAILURE.safeParse(raw).success) return raw as PublicError;
+  throw new GloveboxError("REQUEST_INVALID", "The recording has a failed call without a valid error");
 }

@@ -1,7 +1,7 @@
 /** What a journal holds (the request, the start of its program, every delivery in order), and the interface to it. */
 
 import type { JournaledCall } from "../bridge/index.ts";
-import { defined } from "../domain/index.ts";
+import { GloveboxError, defined } from "../domain/index.ts";
 import type { EngineName, ExecutionId, LabelSource, Namespace, Program } from "../domain/index.ts";
 import type { Delivery, TapeStart } from "../sandbox/index.ts";
 import type { JournalPiece } from "../store/index.ts";
@@ -25,6 +25,9 @@ export interface JournaledDelivery {
   readonly delivery: Delivery;
   readonly call?: JournaledCall;
 }
+
+/** A delivery that answered a call. */
+export type AnsweredCall = Required<JournaledDelivery>;
 
 /** One line of a journal. The names are part of the store format. */
 export type JournalEvent =
@@ -86,4 +89,16 @@ export function toRecording(events: readonly JournalEvent[]): Recording | undefi
 /** The program of a recording, with the source that the journal keeps in the request only. */
 export function programOf({ request, started }: Recording): Program | undefined {
   return started && { ...started.program, source: request.source, checkable: request.source };
+}
+
+/** The deliveries that answered a call, by its number. */
+export function answersOf(deliveries: readonly JournaledDelivery[]): ReadonlyMap<number, AnsweredCall> {
+  return new Map(deliveries.flatMap(({ delivery, call }) => (call ? [[call.record.seq, { delivery, call }]] : [])));
+}
+
+/** A program that is run again makes another call than before. `text` is the address, a newline and the arguments. */
+export function callDiverged(seq: number, text: string, was: string | undefined, hint: string): GloveboxError {
+  const tool = text.slice(0, text.indexOf("\n"));
+  const what = tool === was ? `${tool} with other arguments than before` : `${tool}, but it was ${was} before`;
+  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq} is ${what}`, { hint });
 }

@@ -1,10 +1,10 @@
 /** What the ledger records about executions: whether each was opened, what it called, and how it was closed. */
 
+import { z } from "zod";
+
 import { defined, isErrorCode, isJsonObject, parseJson } from "../domain/index.ts";
 import type {
   CallRecord,
-  Decision,
-  Effect,
   ErrorCode,
   Execution,
   ExecutionId,
@@ -84,22 +84,22 @@ function toTrail(records: readonly StoredRecord[]): LedgerTrail {
   };
 }
 
+const UNKNOWN_CALL = {
+  effect: "unknown",
+  decision: "deny",
+  outcome: "error",
+  ms: 0,
+  isRepeatable: false,
+  hasEnd: false,
+} as const;
+
 function toCalls(records: readonly StoredRecord[]): readonly LedgerCall[] {
   const calls = new Map<number, LedgerCall>();
   for (const { action, subject, detail: text } of records) {
     const detail = parseDetail(text);
     const seq = detail["seq"];
     if (typeof seq !== "number") continue;
-    const known = calls.get(seq) ?? {
-      seq,
-      tool: subject,
-      effect: "unknown",
-      decision: "deny",
-      outcome: "error",
-      ms: 0,
-      isRepeatable: false,
-      hasEnd: false,
-    };
+    const known = calls.get(seq) ?? { ...UNKNOWN_CALL, seq, tool: subject };
     calls.set(seq, { ...known, ...(action === "call.intended" ? parseIntent(detail) : parseEnd(detail)) });
   }
   return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
@@ -111,39 +111,41 @@ function parseDetail(text: string): JsonObject {
   return isJsonObject(detail) ? detail : {};
 }
 
+const INTENT = z.object({
+  effect: z.enum(["read", "write", "destroy", "unknown"]).catch("unknown"),
+  decision: z.enum(["allow", "ask", "deny"]).catch("deny"),
+  idempotent: z.literal(true).optional().catch(undefined),
+  dryRun: z.literal(true).optional().catch(undefined),
+});
+const END = z.object({
+  outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]).catch("unknown"),
+  ms: z.number().optional().catch(undefined),
+});
+const CLOSING = z.object({
+  state: z.enum(["completed", "failed", "cancelled"]).catch("failed"),
+  code: z.string().refine(isErrorCode).optional().catch(undefined),
+  wallMs: z.number().catch(0),
+  cpuMs: z.number().catch(0),
+});
+
 /** The outcome until the end of the call is read. Reads and dry runs change nothing, so theirs is never unknown. */
-function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: JsonObject) {
-  const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
-  const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
-  const isRepeatable = idempotent === true || dryRun === true;
-  if (dryRun === true) return { effect, decision, outcome: "error" as const, isRepeatable, dryRun };
-  const made = effect === "read" ? "error" : "unknown";
-  return { effect, decision, outcome: decision === "allow" ? made : UNMADE[decision], isRepeatable } as const;
+function parseIntent(detail: JsonObject): Partial<LedgerCall> {
+  const { effect, decision, idempotent, dryRun } = INTENT.parse(detail);
+  const unmade = { allow: effect === "read" ? "error" : "unknown", ask: "pending", deny: "denied" } as const;
+  const outcome = dryRun ? "error" : unmade[decision];
+  return { effect, decision, outcome, isRepeatable: idempotent ?? dryRun ?? false, ...defined({ dryRun }) };
 }
 
-function parseEnd({ outcome: rawOutcome, ms }: JsonObject) {
-  const outcome = OUTCOMES.find((known) => known === rawOutcome) ?? "unknown";
-  return { outcome, hasEnd: true, ...defined({ ms: typeof ms === "number" ? ms : undefined }) };
+function parseEnd(detail: JsonObject): Partial<LedgerCall> {
+  const { outcome, ms } = END.parse(detail);
+  return { outcome, hasEnd: true, ...defined({ ms }) };
 }
-
-const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
-const DECISIONS: readonly Decision["kind"][] = ["allow", "ask", "deny"];
-const OUTCOMES: readonly CallRecord["outcome"][] = ["ok", "error", "denied", "pending", "unknown"];
-const UNMADE = { ask: "pending", deny: "denied" } as const;
 
 /** A damaged record still shows that the execution ended. */
 function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
-  const { state: rawState, code, wallMs, cpuMs } = parseDetail(detail);
-  return {
-    at,
-    state: ENDS.find((known) => known === rawState) ?? "failed",
-    ...defined({ errorCode: isErrorCode(code) ? code : undefined }),
-    wallMs: typeof wallMs === "number" ? wallMs : 0,
-    cpuMs: typeof cpuMs === "number" ? cpuMs : 0,
-  };
+  const { code: errorCode, ...closing } = CLOSING.parse(parseDetail(detail));
+  return { at, ...closing, ...defined({ errorCode }) };
 }
-
-const ENDS: readonly ClosingRecord["state"][] = ["completed", "failed", "cancelled"];
 
 /**
  * Calls that left, or may have left, and whose answer is not in the journal: repeating them could change something twice.

@@ -2,6 +2,8 @@
 
 import type { Execution, ExecutionId, ExecutionResult, Limits, Principal } from "../domain/index.ts";
 
+import type { RecordDeps } from "./deps.ts";
+
 /** What was granted to one execution. */
 export interface ExecutionGrant {
   /** The wall time that is left, if that is less than the limit. */
@@ -24,17 +26,17 @@ export interface GrantRequest {
 /** Reserves quota. Rejects with LIMIT_QUOTA when nothing is left. */
 export type AdmitExecution = (request: GrantRequest) => Promise<ExecutionGrant>;
 
-/** Work within a quota, and how to read the wall time that it used. */
-export interface QuotaWork<Done> {
-  readonly run: (limits: Limits, shortenedBy?: string) => Promise<Done>;
-  readonly wallMsOf: (done: Done) => number;
-}
-
-/** Work that rejects is charged for the whole time that it took. */
+/** `wallMsOf` reads the time that the work used; work that rejects is charged for the whole time that it took. */
 export async function runWithinQuotas<Done>(
   { limits, ...request }: Omit<GrantRequest, "wallMs"> & { readonly limits: Limits },
   admit: AdmitExecution,
-  { run, wallMsOf }: QuotaWork<Done>,
+  {
+    run,
+    wallMsOf,
+  }: {
+    readonly run: (limits: Limits, shortenedBy?: string) => Promise<Done>;
+    readonly wallMsOf: (done: Done) => number;
+  },
 ): Promise<Done> {
   const grant = await admit({ ...request, wallMs: limits.wallMs });
   const startedAt = performance.now();
@@ -58,18 +60,10 @@ export function attributeToQuota(result: ExecutionResult, { wallMs }: Limits, sh
   return { ...result, error: { code: "LIMIT_QUOTA", message, retry: false, hint } };
 }
 
-/** What `releaseIfLost` needs. */
-interface LostQuotaDeps {
-  /** True when the process of this name has certainly ended. */
-  hasEnded(owner: string): boolean;
-  releaseQuota(execution: ExecutionId): Promise<void>;
-  report(thrown: unknown): string;
-}
-
 /** Releases the quota that a dead process reserved. A process that may still run releases its own. Never rejects. */
 export async function releaseIfLost(
   { id, owner }: Pick<Execution, "id" | "owner">,
-  deps: LostQuotaDeps,
+  deps: Pick<RecordDeps, "hasEnded" | "releaseQuota" | "report">,
 ): Promise<void> {
   if (owner === undefined || !deps.hasEnded(owner)) return;
   await deps.releaseQuota(id).catch((thrown: unknown) => void deps.report(thrown));

@@ -1,32 +1,22 @@
 /** Runs a program in the sandbox, from its start or from where an earlier run was suspended. */
 
 import { GloveboxError, defined } from "../domain/index.ts";
-import type { CatalogSnapshot, ExecutionResult, Program } from "../domain/index.ts";
+import type { ExecutionResult, LogLine } from "../domain/index.ts";
 
 import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
 import type { ExecutionOpening } from "./execution-log.ts";
 import { createTape } from "./journal/create-tape.ts";
 import type { JournaledStart } from "./journal.ts";
-import { keepLarge } from "./keep-large.ts";
+import { keepLarge } from "./kept-results.ts";
 import type { ExecutionRequest } from "./requests.ts";
 import { settleResult } from "./settle.ts";
+import type { SettleDeps } from "./settle.ts";
 import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
 import { createApprovalWait } from "./suspend/wait-for-approval.ts";
 
-export interface ProgramDeps extends Pick<
-  ExecutionDeps,
-  | "approvals"
-  | "bridge"
-  | "engine"
-  | "graceMs"
-  | "hasNetwork"
-  | "hide"
-  | "isolation"
-  | "keepValue"
-  | "report"
-  | "run"
-  | "tokensOf"
-> {
+type Needed = "approvals" | "bridge" | "graceMs" | "hasNetwork" | "keepValue" | "run" | "tokensOf";
+
+export interface ProgramDeps extends SettleDeps, Pick<ExecutionDeps, Needed> {
   /** Fires when the gateway is about to close: programs that only wait are suspended. */
   readonly leaving: AbortSignal;
 }
@@ -60,12 +50,15 @@ async function runProgram(
   const { onCalls } = suspension;
   const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...defined({ asked }) };
   const bridge = deps.bridge(opening, snapshot, { ...request, program }, hooks);
-  const toStart = (): Omit<JournaledStart, "start"> => ({
-    ...toStartRecord(program, snapshot),
-    ...describeSurroundings(opening, request, deps),
+  // Without the source, which the request has, and the summaries of servers, which programs cannot see.
+  const started: Omit<JournaledStart, "start"> = recording?.started ?? {
+    program: { ...program, source: "", checkable: "" },
+    namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
+    engine: deps.engine,
+    network: deps.hasNetwork(request),
+    ...defined({ secrets: deps.tokensOf?.(execution) }),
     labels: bridge.labels(),
-  });
-  const started = recording?.started ?? toStart();
+  };
   const onStart = suspension.start;
   const tape = createTape({ journal, bridge, started, onStart, ...defined({ start: opening.start, recording }) });
   // Pending calls are given up before the result is written, also when the sandbox breaks.
@@ -80,9 +73,12 @@ async function runProgram(
       onTimers: suspension.onTimers,
       principal: principal.id,
       signal,
-      ...(started.network && { network: true }),
-      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line }) }),
-      ...defined({ secrets: started.secrets, input }),
+      ...defined({
+        network: started.network ? true : undefined,
+        onLog: onEvent && ((line: LogLine) => onEvent({ kind: "log", line })),
+        secrets: started.secrets,
+        input,
+      }),
     })
     .finally(() => ended.abort(PROGRAM_ENDED));
   await bridge.recorded();
@@ -91,22 +87,4 @@ async function runProgram(
   return keepLarge(settled, limits, (value) =>
     deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
   );
-}
-
-/** Without the source, which the request has, and the summaries of servers, which programs cannot see. */
-function toStartRecord(
-  program: Program,
-  { namespaces }: CatalogSnapshot,
-): Pick<JournaledStart, "program" | "namespaces"> {
-  const seen = namespaces.map((namespace) => ({ ...namespace, summary: "" }));
-  return { program: { ...program, source: "", checkable: "" }, namespaces: seen };
-}
-
-function describeSurroundings(
-  { execution }: ExecutionOpening,
-  request: ExecutionRequest,
-  deps: ProgramDeps,
-): Pick<JournaledStart, "network" | "engine" | "secrets"> {
-  const secrets = deps.tokensOf?.(execution);
-  return { engine: deps.engine, network: deps.hasNetwork(request), ...defined({ secrets }) };
 }

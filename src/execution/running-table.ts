@@ -50,26 +50,18 @@ export interface RequestClient {
 
 export type TableEntry = ReturnType<typeof createEntry>;
 
-export interface RunningTable {
-  /** Throws `REQUEST_CANCELLED` after `close`. */
-  enter(client: RequestClient): TableEntry;
-  find(id: ExecutionId): RunningExecution | undefined;
-  /** Cancels an execution in the name of `by`; does nothing if it does not run here. */
-  cancel(id: ExecutionId, by: string): void;
-  isIdle(): boolean;
-  /** Cancels all requests and refuses new ones. Resolves when all have settled, or after `mostMs`. */
-  close(mostMs: number): Promise<void>;
-}
+export type RunningTable = ReturnType<typeof createRunningTable>;
 
 /** `hide` is the mask of the gateway: every event passes it here, once, before it is kept or a client gets it. */
-export function createRunningTable(hide: (text: string) => string): RunningTable {
+export function createRunningTable(hide: (text: string) => string) {
   const running: Running = new Map();
   const entries = new Set<TableEntry>();
   const empty = Promise.withResolvers<void>();
   let isClosed = false;
 
   return {
-    enter(client) {
+    /** Throws `REQUEST_CANCELLED` after `close`. */
+    enter(client: RequestClient): TableEntry {
       if (isClosed) throw shuttingDown();
       const entry: TableEntry = createEntry(client, running, {
         hide,
@@ -81,10 +73,12 @@ export function createRunningTable(hide: (text: string) => string): RunningTable
       entries.add(entry);
       return entry;
     },
-    find: (id) => running.get(id),
-    cancel: (id, by) => running.get(id)?.cancel(toCancelReason(by)),
-    isIdle: () => running.size === 0,
-    async close(mostMs) {
+    find: (id: ExecutionId): RunningExecution | undefined => running.get(id),
+    /** Cancels an execution in the name of `by`; does nothing if it does not run here. */
+    cancel: (id: ExecutionId, by: string): void => running.get(id)?.cancel(toCancelReason(by)),
+    isIdle: (): boolean => running.size === 0,
+    /** Cancels all requests and refuses new ones. Resolves when all have settled, or after `mostMs`. */
+    async close(mostMs: number): Promise<void> {
       isClosed = true;
       for (const entry of entries) entry.cancel(shuttingDown());
       if (entries.size > 0) await settlesWithin(empty.promise, mostMs);

@@ -5,7 +5,7 @@ import type { RedactOptions } from "../text/index.ts";
 import { frameAt, toAuthorPosition } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import type { Bridge } from "../bridge/index.ts";
-import { ERRORS, GloveboxError, describeError, toPublicError } from "../domain/index.ts";
+import { ERRORS, GloveboxError, defined, describeError, toPublicError } from "../domain/index.ts";
 import type {
   Approval,
   EngineName,
@@ -52,10 +52,9 @@ export function settleResult(
   { program, bridge, ran, pending = [] }: ProgramOutcome,
   context: SettleDeps,
 ): ExecutionResult {
-  const { ending, logs, usage } = ran;
+  const { ending, logs } = ran;
   const calls = bridge.records();
   const labels = bridge.labels();
-  const dryRun = bridge.dryRun();
   const settled = (
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error" | "approvals" | "questions">,
@@ -67,42 +66,43 @@ export function settleResult(
       logs,
       calls,
       findings: program.findings,
-      ...(dryRun && { dryRun }),
-      ...(labels.length > 0 && { labels }),
-      stats: { ...roundStats(usage), calls: calls.length },
+      ...defined({ dryRun: bridge.dryRun(), labels: labels.length > 0 ? labels : undefined }),
+      stats: { ...roundStats(ran.usage), calls: calls.length },
     };
     return redactResult(whole, context.hide, options);
   };
   switch (ending.kind) {
     case "returned":
-      return settled("completed", ending.value === undefined ? {} : { value: ending.value });
-    case "threw":
-      return settled(
-        "failed",
-        { error: toProgramError(ending.thrown, { program, bridge }) },
-        { hasForeignMessage: true },
-      );
+      return settled("completed", defined({ value: ending.value }));
+    case "threw": {
+      const error = toProgramError(ending.thrown, { program, bridge });
+      return settled("failed", { error }, { hasForeignMessage: true });
+    }
     case "failed":
       return settled("failed", { error: toPublicError(ending.error, (thrown) => context.report(thrown)) });
     case "cancelled":
       return settled("cancelled", { error: errorOf("REQUEST_CANCELLED", "The execution was cancelled") });
     case "paused":
-      return settled("paused", { approvals: pending.map(({ id }) => id), questions: pending.map(toNotice) });
+      return settled("paused", {
+        approvals: pending.map(({ id }) => id),
+        questions: pending.map(({ id, seq, tool, reason, expiresAt }) => ({
+          approval: id,
+          seq,
+          tool,
+          reason,
+          expiresAt,
+        })),
+      });
     default:
       return ending satisfies never;
   }
 }
 
-function toNotice({ id, seq, tool, reason, expiresAt }: Approval): NonNullable<ExecutionResult["questions"]>[number] {
-  return { approval: id, seq, tool, reason, expiresAt };
-}
-
 export function settleRefusal(
   execution: Execution,
-  refused: Extract<AnalysisResult, { ok: false }>,
+  { error, findings }: Extract<AnalysisResult, { ok: false }>,
   context: SettleDeps,
 ): ExecutionResult {
-  const { error, findings } = refused;
   return redactResult({ ...emptyResult(execution, "failed", context), error, findings }, context.hide);
 }
 
@@ -117,9 +117,8 @@ export function settleFailure(execution: Execution, thrown: unknown, context: Se
 export function emptyResult(
   execution: Pick<Execution, "id">,
   state: ExecutionResult["state"],
-  context: Pick<SettleDeps, "engine" | "isolation">,
+  { engine, isolation }: Pick<SettleDeps, "engine" | "isolation">,
 ): ExecutionResult {
-  const { engine, isolation } = context;
   return { execution: execution.id, state, logs: [], calls: [], findings: [], stats: NO_STATS, engine, isolation };
 }
 
@@ -134,11 +133,9 @@ function toProgramError(
   const claimed = CLAIMABLE.find((code) => code === thrown.code);
   const text = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
   const isBlank = cleanText(text, { maxBytes: text.length }) === "";
-  const code = claimed ?? CODES[thrown.kind];
-  const hint = claimed && CLAIMED_HINTS[claimed];
   return {
-    ...errorOf(code, isBlank ? "The program threw a value without a message" : text),
-    ...(hint !== undefined && { hint }),
+    ...errorOf(claimed ?? CODES[thrown.kind], isBlank ? "The program threw a value without a message" : text),
+    ...defined({ hint: claimed === "EGRESS_DENIED" ? EGRESS_HINT : undefined }),
     ...place,
   };
 }
@@ -147,9 +144,7 @@ function toProgramError(
 const CLAIMABLE: readonly ErrorCode[] = ["EGRESS_DENIED", "LIMIT_SIZE", "TOOL_ARGUMENTS_INVALID"];
 
 /** Hints come from the host only: text from a program must not become advice. */
-const CLAIMED_HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
-  EGRESS_DENIED: "Call a tool of an upstream instead; an operator can add the API as one",
-};
+const EGRESS_HINT = "Call a tool of an upstream instead; an operator can add the API as one";
 
 const CODES: Readonly<Record<ThrownValue["kind"], ErrorCode>> = {
   thrown: "PROGRAM_THREW",
@@ -162,8 +157,7 @@ function findPlace(thrown: ThrownValue, program: Program): Pick<PublicError, "li
   const [, line, column] = PROGRAM_FRAME.exec(thrown.stack) ?? [];
   if (line === undefined || column === undefined) return {};
   const place = toAuthorPosition(program, Number(line), Number(column));
-  if (!place) return {};
-  return { ...place, frame: frameAt(program.source, place.line, place.column) };
+  return place ? { ...place, frame: frameAt(program.source, place.line, place.column) } : {};
 }
 
 function errorOf(code: ErrorCode, message: string): PublicError {
@@ -176,7 +170,7 @@ function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionResult["stats"
 }
 
 /** Rounds to tenths of a millisecond. */
-function toTenths(ms: number): number {
+export function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 

@@ -14,8 +14,6 @@ const TRUSTED: readonly string[] = [
   "connectors/openapi/compile-child.ts trustJob",
   "domain/defined.ts trustFields",
   "egress/connect/pinned-agent.ts trustTargetKey",
-  "execution/journal/create-tape.ts trustFailure",
-  "execution/run/call-tools.ts trustReply",
   "policy/approvals/client-approvals.ts trustState",
   "policy/approvals/seal-arguments.ts trustContent",
   "sandbox/engines/isolate/isolate-realm.ts trustFunction",

@@ -14,15 +14,12 @@ export function decide(crossing: Crossing): void {
     const usual = target.answer && !target.judge ? ALLOWED_BUILTIN : options.decide(call, tool);
     return pickStricter(usual, arrival?.judge(call, tool));
   };
-  const decision = bindToApproval(decideAgain(), options.asked?.get(seq));
+  const decided = decideAgain();
+  // A call that waited for approval in an earlier run still needs it, whatever the rules are now; a deny is stronger.
+  const decision = decided.kind === "deny" ? decided : (options.asked?.get(seq) ?? decided);
   entry.decision = decision.kind;
   crossing.isSkipped = entry.isSkipped = dryRun?.skips(tool, decision) ?? false;
   crossing.verdict = { decision, decideAgain, isPlainRead: decision.kind === "allow" && tool.effect === "read" };
-}
-
-/** A call that waited for approval in an earlier run still needs it, whatever the rules are now; a deny is stronger. */
-function bindToApproval(decision: Decision, asked: AskDecision | undefined): Decision {
-  return asked && decision.kind !== "deny" ? asked : decision;
 }
 
 /**

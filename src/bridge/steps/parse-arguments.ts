@@ -35,10 +35,8 @@ export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): Js
   const args = parseJson(text);
   if (!isJsonObject(args)) throw invalid(tool, "it takes one object of named arguments");
   if (depthOf(args, limits.depth) > limits.depth) {
-    throw new GloveboxError(
-      "LIMIT_SIZE",
-      `The arguments of ${tool.address} nest deeper than ${limits.depth} levels (depth)`,
-    );
+    const message = `The arguments of ${tool.address} nest deeper than ${limits.depth} levels (depth)`;
+    throw new GloveboxError("LIMIT_SIZE", message);
   }
   if (holdsKey(args, FORBIDDEN_KEY)) throw invalid(tool, `a key may not be called ${FORBIDDEN_KEY}`);
   const problems = checkSchema(tool.input, args);

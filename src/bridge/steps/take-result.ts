@@ -62,10 +62,8 @@ function tooManyFiles(maxBytes: number): GloveboxError {
 /** The JSON text of a result within the limits; a declared output schema is held against the server. */
 export function parseResult(tool: Tool, value: Json, limits: Limits): string {
   if (depthOf(value, limits.depth) > limits.depth) {
-    throw new GloveboxError(
-      "LIMIT_SIZE",
-      `The result of ${tool.address} nests deeper than ${limits.depth} levels (depth)`,
-    );
+    const message = `The result of ${tool.address} nests deeper than ${limits.depth} levels (depth)`;
+    throw new GloveboxError("LIMIT_SIZE", message);
   }
   const json = toWellFormedJson(value);
   const bytes = Buffer.byteLength(json);
@@ -76,9 +74,8 @@ export function parseResult(tool: Tool, value: Json, limits: Limits): string {
   const problems = tool.output ? checkSchema(tool.output, value) : [];
   if (problems.length > 0) {
     const message = `${tool.address} returned a result that does not fit its own output schema: ${problems.join("; ")}`;
-    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
-      hint: "The server is at fault; report it to its operator",
-    });
+    const hint = "The server is at fault; report it to its operator";
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, { hint });
   }
   return json;
 }

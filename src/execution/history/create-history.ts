@@ -1,15 +1,19 @@
 /** The history of executions for operators: a list, the details of one, and how to cancel one. */
 
-import type { ExecutionId, ExecutionResult, ExecutionView, Instant } from "../../domain/index.ts";
-import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { ApprovalHead, ExecutionSummary, Store, StoredExecution } from "../../store/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 
-import { readTrail, toCallRecords } from "../ledger-trail.ts";
-import { emptyResult } from "../settle.ts";
-import type { SettleDeps } from "../settle.ts";
+import { GloveboxError, describeError, parseExecutionId } from "../../domain/index.ts";
+import type { ExecutionId, ExecutionResult, ExecutionView, Instant } from "../../domain/index.ts";
+import type { ApprovalHead, ExecutionSummary, Store, StoredExecution } from "../../store/index.ts";
+import { SECOND_MS } from "../../timing/index.ts";
+
+import type { ExecutionDeps } from "../deps.ts";
+import { closeExecution, closeFromLedger } from "../execution-log.ts";
 import { parseStoredResult } from "../journal-schema.ts";
-import { cancelExecution } from "./cancel-execution.ts";
-import type { CancelDeps } from "./cancel-execution.ts";
+import { readTrail, toCallRecords } from "../ledger-trail.ts";
+import type { LedgerCall } from "../ledger-trail.ts";
+import { emptyResult, toCancelReason } from "../settle.ts";
+import type { SettleDeps } from "../settle.ts";
 
 /** One line of the history. */
 export interface ExecutionLine {
@@ -53,6 +57,15 @@ export interface HistoryDeps extends Pick<SettleDeps, "engine" | "isolation"> {
   readonly now: () => Instant;
 }
 
+interface CancelDeps extends Pick<ExecutionDeps, "hasEnded" | "ledger" | "owner" | "releaseQuota"> {
+  readonly store: Pick<Store, "cancellations">;
+  /** Withdraws the pending approvals of an execution that has ended. */
+  withdraw(execution: ExecutionId): Promise<void>;
+}
+
+/** What an operator needs to cancel; the store must be writable. */
+type ControlDeps = HistoryDeps & CancelDeps;
+
 /** More approvals than one execution can have. */
 const MOST_APPROVALS = 1_000;
 
@@ -64,8 +77,7 @@ export function createHistory(deps: HistoryDeps): ExecutionHistory {
   };
 }
 
-/** Needs a store that can be written to. */
-export function createControl(deps: HistoryDeps & CancelDeps): ExecutionControl {
+export function createControl(deps: ControlDeps): ExecutionControl {
   const history = createHistory(deps);
   return {
     ...history,
@@ -102,8 +114,7 @@ async function viewOpen(stored: StoredExecution, deps: HistoryDeps): Promise<Exe
   return { ...emptyResult(stored, "completed", deps), state: "running", calls };
 }
 
-/** One line of a list. */
-export function toLine({ id, principal, startedAt, ending }: ExecutionSummary): ExecutionLine {
+function toLine({ id, principal, startedAt, ending }: ExecutionSummary): ExecutionLine {
   return {
     id,
     principal,
@@ -112,4 +123,71 @@ export function toLine({ id, principal, startedAt, ending }: ExecutionSummary): 
     state: ending?.state ?? "running",
     errorCode: ending?.errorCode ?? null,
   };
+}
+
+/** Gateways look for cancellations once a second and end a call in less; a busy machine may need longer. */
+const WAIT_MS = 30 * SECOND_MS;
+const POLL_MS = 100;
+
+/**
+ * Cancels an execution from any process that has the store: written to the ledger first. The process that runs it reads
+ * the request; an execution without a process, because it is suspended or its process died, is closed here. Resolves when
+ * it has ended, or when its process does not respond.
+ */
+async function cancelExecution(stored: StoredExecution, by: string, deps: ControlDeps): Promise<void> {
+  const { id } = stored;
+  if (isOver(stored)) {
+    throw new GloveboxError("REQUEST_CONFLICT", `The execution ${id} has already ended: ${stored.ending?.state}`, {
+      hint: `Run \`glovebox executions show ${id}\` to see its result`,
+    });
+  }
+  await deps.ledger.write({ actor: by, action: "execution.cancelled", subject: id, detail: {} });
+  await deps.store.cancellations.request({ execution: id, askedBy: by, askedAt: deps.now() });
+  const until = deps.now() + WAIT_MS;
+  for (let one = await deps.store.executions.find(id); one; one = await deps.store.executions.find(id)) {
+    if (isOver(one) || deps.now() > until) return;
+    if (hasNoProcess(one, deps)) await closeCancelled(one, by, deps);
+    else await sleep(POLL_MS);
+  }
+}
+
+function isOver({ ending }: StoredExecution): boolean {
+  return ending !== null && ending.state !== "paused";
+}
+
+function hasNoProcess({ ending, owner }: StoredExecution, { hasEnded }: ControlDeps): boolean {
+  return ending !== null || (owner !== undefined && hasEnded(owner));
+}
+
+/** A suspended execution keeps everything but its state; for one whose process died the ledger has the calls. */
+async function closeCancelled(stored: StoredExecution, by: string, deps: ControlDeps): Promise<void> {
+  const { id, owner: from, ending } = stored;
+  // Another process may resume it at this moment: the one that claims it first has it, and then reads the request.
+  const was = stored.ending ? "paused" : "open";
+  if (!(await deps.store.executions.claim(id, { was, from, by: deps.owner }))) return;
+  await deps.withdraw(id);
+  if (!ending) await deps.releaseQuota(id);
+  const trail = await readTrail(id, deps);
+  const { closing } = trail;
+  if (closing) return void (await closeFromLedger(stored, { ...trail, closing }, deps));
+  const calls = toCallRecords(await endCalls(stored, trail.calls, deps));
+  const before: ExecutionResult = ending
+    ? parseStoredResult(id, ending.result)
+    : emptyResult(stored, "cancelled", deps);
+  const { approvals: _, questions: __, ...rest } = before;
+  await closeExecution(stored, { ...rest, state: "cancelled", calls, error: describeError(toCancelReason(by)) }, deps);
+}
+
+/** A call that waited for approval was never made; one that was sent and not answered has an unknown outcome. */
+async function endCalls(
+  { id, principal }: StoredExecution,
+  known: readonly LedgerCall[],
+  deps: ControlDeps,
+): Promise<readonly LedgerCall[]> {
+  const calls = known.map((call) => (call.outcome === "pending" ? { ...call, outcome: "error" as const } : call));
+  for (const { seq, tool, outcome, hasEnd } of calls) {
+    const detail = { execution: id, seq, outcome, code: "REQUEST_CANCELLED" };
+    if (!hasEnd) await deps.ledger.write({ actor: principal, action: "call.ended", subject: tool, detail });
+  }
+  return calls;
 }

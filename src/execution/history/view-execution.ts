@@ -12,7 +12,7 @@ import type { RunningExecution, RunningTable } from "../running-table.ts";
 import { emptyResult } from "../settle.ts";
 import { parseStoredResult } from "../journal-schema.ts";
 
-export interface ViewQuery {
+interface ViewQuery {
   readonly principal: PrincipalId;
   readonly execution: unknown;
   /** How long to wait for an execution that runs. */
@@ -20,7 +20,7 @@ export interface ViewQuery {
   readonly signal: AbortSignal;
 }
 
-export interface ViewDeps extends Pick<ExecutionDeps, "engine" | "hasEnded" | "isolation" | "now"> {
+interface ViewDeps extends Pick<ExecutionDeps, "engine" | "hasEnded" | "isolation" | "now"> {
   readonly store: {
     readonly executions: Pick<ExecutionDeps["store"]["executions"], "find">;
     readonly ledger: ExecutionDeps["store"]["ledger"];
@@ -79,8 +79,7 @@ async function viewOpen(stored: StoredExecution, deps: ViewDeps): Promise<Execut
   const { owner } = stored;
   const isLost = (owner !== undefined && deps.hasEnded(owner)) || (await isOverdue(stored, deps));
   const ended = isLost ? await deps.recoverOne(stored) : undefined;
-  if (ended) return ended;
-  return { ...emptyResult(stored, "completed", deps), state: "running" };
+  return ended ?? { ...emptyResult(stored, "completed", deps), state: "running" };
 }
 
 /** A suspended execution resumes long after it was opened, so its last ledger record counts. */

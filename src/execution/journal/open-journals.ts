@@ -6,6 +6,7 @@
 import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Seal } from "../../domain/index.ts";
 import type { JournalPiece, Store } from "../../store/index.ts";
+import { HOUR_MS, pollEvery } from "../../timing/index.ts";
 
 import { parseJournal } from "../journal-schema.ts";
 import { toRecording } from "../journal.ts";
@@ -44,6 +45,18 @@ export function openJournals(options: JournalsOptions): Journals {
     read: async (execution) => (await readAll(execution)).recording,
     drop: () => store.drop({ endedBefore: now() - keepMs, totalBytes }),
   };
+}
+
+/**
+ * Drops journals that reach the operator's time or size limit, now and every hour. `report` is called when that failed.
+ * Disposing waits for the drop in progress.
+ */
+export function keepJournals(
+  options: JournalsOptions & { readonly report: (thrown: unknown) => unknown },
+): Journals & AsyncDisposable {
+  const journals = openJournals(options);
+  const drop = async (): Promise<void> => void (await journals.drop().catch(options.report));
+  return { ...journals, ...pollEvery(HOUR_MS, drop, drop()) };
 }
 
 interface Size {

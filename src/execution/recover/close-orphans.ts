@@ -3,15 +3,15 @@
  * and ledger. Executions without any end are handled by `recover-executions.ts`.
  */
 
-import type { Ledger } from "../../ledger/index.ts";
 import { parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId } from "../../domain/index.ts";
-import type { Store, StoredExecution } from "../../store/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
+import type { Store } from "../../store/index.ts";
 
 import { describeEnd } from "../execution-log.ts";
 import { parseStoredResult } from "../journal-schema.ts";
 
-export interface OrphanOptions {
+interface OrphanOptions {
   readonly store: Pick<Store, "executions" | "ledger">;
   readonly ledger: Pick<Ledger, "write">;
   /** True when the process of this name has certainly ended. */
@@ -22,13 +22,15 @@ export interface OrphanOptions {
 const MOST_RECORDS = 1_000;
 
 /** Must run before the first execution. Returns how many records it wrote. */
-export async function closeOrphans(options: OrphanOptions): Promise<number> {
-  const { store, ledger } = options;
+export async function closeOrphans({ store, ledger, hasEnded }: OrphanOptions): Promise<number> {
   let closed = 0;
   for (const id of await findOpen(store)) {
-    const row = await store.executions.find(id);
-    if (row && (!row.ending || row.ending.state === "paused" || isRunning(row, options))) continue;
-    const end = row?.ending ? describeStored(row.id, row.ending.result) : { state: "failed", code: "SANDBOX_CRASHED" };
+    const { ending, owner } = (await store.executions.find(id)) ?? { ending: undefined, owner: undefined };
+    // A process that runs may be about to write the record.
+    if (ending === null || ending?.state === "paused" || (owner !== undefined && !hasEnded(owner))) continue;
+    const end = ending
+      ? describeEnd(parseStoredResult(id, ending.result), ending.result)
+      : { state: "failed", code: "SANDBOX_CRASHED" };
     await ledger.write({ actor: "gateway", action: "execution.closed", subject: id, detail: { ...end, late: true } });
     closed += 1;
   }
@@ -41,13 +43,4 @@ async function findOpen({ ledger }: OrphanOptions["store"]): Promise<readonly Ex
   const closed = new Set(records.filter(({ action }) => action === "execution.closed").map(({ subject }) => subject));
   const open = records.filter(({ action, subject }) => action === "execution.opened" && !closed.has(subject));
   return open.flatMap(({ subject }) => parseExecutionId(subject) ?? []);
-}
-
-/** Its process may be about to write the record. */
-function isRunning({ owner }: StoredExecution, { hasEnded }: OrphanOptions): boolean {
-  return owner !== undefined && !hasEnded(owner);
-}
-
-function describeStored(id: ExecutionId, text: string) {
-  return describeEnd(parseStoredResult(id, text), text);
 }

@@ -26,7 +26,7 @@ import { attributeToQuota, releaseIfLost, runWithinQuotas } from "../quotas.ts";
 import type { ExecutionRequest } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
 import type { TableEntry } from "../running-table.ts";
-import { emptyResult, markDryRun, settleFailure } from "../settle.ts";
+import { emptyResult, markDryRun, settleFailure, toTenths } from "../settle.ts";
 import { UpstreamUnavailable, findUnchangedTools, gatewayClosing, listUsedTools } from "./wait-to-resume.ts";
 
 export interface ResumeDeps extends RecordDeps, Pick<ExecutionDeps, "admit" | "labelSession" | "snapshot"> {
@@ -64,9 +64,7 @@ export async function resumeExecution(
   return entry.start(id, () => runResumed(execution, { stored, trail, why, entry }, deps));
 }
 
-interface ResumedRun extends Required<Pick<ResumeOptions, "entry" | "trail" | "why">> {
-  readonly stored: StoredExecution;
-}
+type ResumedRun = Required<ResumeOptions> & { readonly stored: StoredExecution };
 
 /** Runs it and closes it, whatever happens. */
 async function runResumed(execution: Execution, run: ResumedRun, deps: ResumeDeps): Promise<ExecutionResult> {
@@ -176,14 +174,13 @@ function addStats(result: ExecutionResult, { id, ending }: StoredExecution): Exe
   const before = ending ? parseStoredResult(id, ending.result).stats : undefined;
   if (!before) return result;
   const { stats } = result;
-  const sum = (a: number, b: number): number => Math.round((a + b) * 10) / 10;
   return {
     ...result,
     stats: {
       ...stats,
-      queueMs: sum(stats.queueMs, before.queueMs),
-      wallMs: sum(stats.wallMs, before.wallMs),
-      cpuMs: sum(stats.cpuMs, before.cpuMs),
+      queueMs: toTenths(stats.queueMs + before.queueMs),
+      wallMs: toTenths(stats.wallMs + before.wallMs),
+      cpuMs: toTenths(stats.cpuMs + before.cpuMs),
       peakMemoryBytes: Math.max(stats.peakMemoryBytes, before.peakMemoryBytes),
     },
   };

@@ -1,5 +1,6 @@
 /** Compares the results of an execution and its replay. */
 
+import { defined } from "../../domain/index.ts";
 import type { CallRecord, ErrorCode, ExecutionResult, Json, LogLine, PublicError } from "../../domain/index.ts";
 
 const SHOWN_CHARS = 200;
@@ -24,7 +25,7 @@ const FROM_OUTSIDE: readonly ErrorCode[] = [
 export function findDifference(first: ExecutionResult, again: ExecutionResult): string | undefined {
   if (again.error?.code === "REPLAY_DIVERGED") return again.error.message;
   if (isCutOff(first)) return compareLogs(first.logs, again.logs.slice(0, first.logs.length));
-  const toPlain = first.engine === again.engine ? withoutIncident : withoutColumn;
+  const toPlain = (error: PublicError | undefined) => toComparable(error, first.engine === again.engine);
   return (
     compareLogs(first.logs, again.logs) ??
     compare("The state", first.state, again.state) ??
@@ -41,26 +42,20 @@ export function isCutOff({ error }: ExecutionResult): boolean {
 }
 
 function compareLogs(first: readonly LogLine[], again: readonly LogLine[]): string | undefined {
-  const lines = Array.from({ length: Math.max(first.length, again.length) }, (_, index) => index);
-  const at = lines.find((index) => toText(first[index]) !== toText(again[index]));
-  return at === undefined ? undefined : compare(`Line ${at + 1} of the log`, toText(first[at]), toText(again[at]));
+  const [before, now] = [first, again].map((lines) => lines.map(({ level, text }) => `${level}: ${text}`));
+  const longest = Math.max(first.length, again.length);
+  for (let at = 0; at < longest; at += 1) {
+    const difference = compare(`Line ${at + 1} of the log`, before?.[at], now?.[at]);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
 }
 
-function toText(line: LogLine | undefined): string | undefined {
-  return line && `${line.level}: ${line.text}`;
-}
-
-/** What is the same each time: an incident has another name each time. */
-function withoutIncident(error: PublicError | undefined): Json | undefined {
+/** An incident has another name each time. */
+function toComparable(error: PublicError | undefined, isSameEngine: boolean): Json | undefined {
   if (!error) return undefined;
-  const { incident: _, ...rest } = error;
-  return { ...rest };
-}
-
-function withoutColumn(error: PublicError | undefined): Json | undefined {
-  if (!error) return undefined;
-  const { column: _, frame: _frame, ...rest } = error;
-  return withoutIncident(rest);
+  const { incident: _, column, frame, ...rest } = error;
+  return { ...rest, ...defined(isSameEngine ? { column, frame } : {}) };
 }
 
 function toCall({ seq, tool, outcome }: CallRecord): string {

@@ -1,25 +1,24 @@
 /** A past execution that can be replayed: its journal and its result. */
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import type { Store, StoredExecution } from "../../store/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
+import type { Store } from "../../store/index.ts";
 
 import type { Journals, JournaledStart, Recording } from "../journal.ts";
 import { parseStoredResult } from "../journal-schema.ts";
 
-/** The recording of a program that started. */
-export type StartedRecording = Recording & { readonly started: JournaledStart };
-
 export interface KeptExecution {
   readonly execution: Execution;
-  readonly recording: StartedRecording;
+  /** Of a program that started. */
+  readonly recording: Recording & { readonly started: JournaledStart };
   /** Absent while it has not ended. */
   readonly result?: ExecutionResult;
   /** True when secrets were removed from the deliveries: arguments that depend on them may differ. */
   readonly isMasked: boolean;
 }
 
-export interface KeptDeps {
+interface KeptDeps {
   readonly store: { readonly executions: Pick<Store["executions"], "find"> };
   readonly journals: Pick<Journals, "read">;
 }
@@ -32,26 +31,39 @@ export async function findKept(id: ExecutionId, { store, journals }: KeptDeps): 
       hint: "Use the id in a result, or run `glovebox executions`",
     });
   }
-  const recording = await journals.read(id);
-  if (!recording?.isWhole) throw gone(id, recording);
-  const { started } = recording;
-  if (!started) throw neverStarted(stored);
   const { principal, source, startedAt, ending } = stored;
+  const recording = await journals.read(id);
+  if (!recording?.isWhole) {
+    const why = recording ? "was too large (journal.executionBytes)" : "is no longer kept";
+    throw new GloveboxError("REQUEST_NOT_FOUND", `The journal of ${id} ${why}`, {
+      hint: "Raise journal.keepMs or journal.totalBytes, or keep an export of important executions",
+    });
+  }
+  const { started } = recording;
+  if (!started) {
+    const why = ending?.errorCode === undefined ? "" : ` (${ending.errorCode})`;
+    throw new GloveboxError("REQUEST_INVALID", `${id} did not start a program${why}, so it cannot be replayed`, {
+      hint: "Run `glovebox executions show` to see how it ended",
+    });
+  }
   const execution = { id, principal, source, startedAt };
-  const result = ending && parseStoredResult(id, ending.result);
-  return { execution, recording: { ...recording, started }, ...(result && { result }), isMasked: false };
+  const result = ending ? parseStoredResult(id, ending.result) : undefined;
+  return { execution, recording: { ...recording, started }, ...defined({ result }), isMasked: false };
 }
 
-function gone(id: ExecutionId, recording: Recording | undefined): GloveboxError {
-  const why = recording ? "was too large (journal.executionBytes)" : "is no longer kept";
-  return new GloveboxError("REQUEST_NOT_FOUND", `The journal of ${id} ${why}`, {
-    hint: "Raise journal.keepMs or journal.totalBytes, or keep an export of important executions",
-  });
+/** Who looks at a recording, and what for. */
+interface RecordingAccess {
+  readonly actor: string;
+  readonly action: "execution.exported" | "execution.replayed";
 }
 
-function neverStarted({ id, ending }: StoredExecution): GloveboxError {
-  const why = ending?.errorCode === undefined ? "" : ` (${ending.errorCode})`;
-  return new GloveboxError("REQUEST_INVALID", `${id} did not start a program${why}, so it cannot be replayed`, {
-    hint: "Run `glovebox executions show` to see how it ended",
-  });
+/** Finds a recording and writes to the ledger who looked, before it is returned. Throws as `findKept`. */
+export async function findRecording(
+  id: ExecutionId,
+  { actor, action }: RecordingAccess,
+  { ledger, ...deps }: KeptDeps & { readonly ledger: Pick<Ledger, "write"> },
+): Promise<KeptExecution> {
+  const kept = await findKept(id, deps);
+  await ledger.write({ actor, action, subject: id, detail: { source: kept.execution.source } });
+  return kept;
 }

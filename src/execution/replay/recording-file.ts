@@ -6,7 +6,7 @@
 import { z } from "zod";
 
 import { digestOf } from "../../text/index.ts";
-import { GloveboxError, depthOf, isJsonObject, mapTexts } from "../../domain/index.ts";
+import { GloveboxError, defined, depthOf, isJsonObject, mapTexts } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
 import { CALL_RECORD, DELIVERY, REQUEST, START } from "../journal-schema.ts";
@@ -17,21 +17,15 @@ const FORMAT = 1;
 /** Deeper than any input, result or call with its surroundings. */
 const DEEPEST = 1_000;
 
-export interface RecordingFacts {
-  /** The version of Glovebox. */
-  readonly version: string;
-  /** Removes known secrets from a string. */
-  readonly hide: (text: string) => string;
-}
-
-/** Removes secrets first; `masked` is true when that changed something. */
-export function toRecordingFile(kept: KeptExecution, { version, hide }: RecordingFacts): JsonObject {
-  const { execution, recording, result } = kept;
+/** `hide` removes secrets first; `masked` is true when that changed something. `version` is that of Glovebox. */
+export function toRecordingFile(
+  { execution, recording, result }: KeptExecution,
+  { version, hide }: { readonly version: string; readonly hide: (text: string) => string },
+): JsonObject {
   const { request, started: begun, deliveries: given } = recording;
   const { session: _, ...principal } = request.principal;
-  const asked = { ...request, principal };
   const whole: Json = JSON.parse(
-    JSON.stringify({ execution, request: asked, begun, given, ...(result && { result }) }),
+    JSON.stringify({ execution, request: { ...request, principal }, begun, given, result }),
   );
   const hidden = mapTexts(whole, hide);
   const masked = JSON.stringify(hidden) !== JSON.stringify(whole);
@@ -66,12 +60,8 @@ export function parseRecordingFile(raw: unknown): KeptExecution {
   const parsed = RECORDING.safeParse(body);
   if (!parsed.success) throw invalid(`The export is incomplete: ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
   const { execution, request, begun, given, result } = body;
-  return {
-    execution,
-    recording: { request, started: begun, deliveries: given, isWhole: true },
-    ...(result !== undefined && { result }),
-    isMasked: parsed.data.masked,
-  } as unknown as KeptExecution;
+  const recording = { request, started: begun, deliveries: given, isWhole: true };
+  return { execution, recording, ...defined({ result }), isMasked: parsed.data.masked } as unknown as KeptExecution;
 }
 
 function invalid(message: string): GloveboxError {

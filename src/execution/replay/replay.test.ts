@@ -10,7 +10,7 @@ import { ENGINES } from "../../sandbox/fixtures/engines.ts";
 import { openRecorder } from "./fixtures/record.ts";
 import type { Answer } from "./fixtures/record.ts";
 import type { KeptExecution } from "./kept.ts";
-import { replayChanged } from "./replay-changed.ts";
+import { replayChanged } from "./show-replay.ts";
 import { replay } from "./replay.ts";
 
 const signal = new AbortController().signal;

@@ -3,24 +3,33 @@
  * the same times. It cannot reach an upstream, the network or a person.
  */
 
-import { digestOf } from "../../text/index.ts";
 import { callsOverrun } from "../../bridge/index.ts";
-import { GloveboxError, parseResultId } from "../../domain/index.ts";
-import type { ExecutionResult, Json, Program, PublicError, ResultId } from "../../domain/index.ts";
+import type { Bridge } from "../../bridge/index.ts";
+import { GloveboxError, defined, parseResultId } from "../../domain/index.ts";
+import type {
+  CallRecord,
+  ExecutionResult,
+  Json,
+  LabelSource,
+  Program,
+  PublicError,
+  ResultId,
+} from "../../domain/index.ts";
 import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
-import type { JournaledDelivery } from "../journal.ts";
-import { keepLarge } from "../keep-large.ts";
-import { programOf } from "../journal.ts";
+import { parseFailure } from "../journal-schema.ts";
+import { answersOf, callDiverged, programOf } from "../journal.ts";
+import type { AnsweredCall, JournaledDelivery } from "../journal.ts";
+import { keepLarge } from "../kept-results.ts";
 import { settleResult } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
 import { findDifference } from "./find-difference.ts";
-import type { StartedRecording, KeptExecution } from "./kept.ts";
-import { traceReplay } from "./trace-replay.ts";
-import type { ReplayTrace } from "./trace-replay.ts";
+import type { KeptExecution } from "./kept.ts";
 
 const MAX_SHAPE_CHARS = 2_000;
+const DIVERGED_HINT = "Use the recording with its own program, engine and version of Glovebox";
 /** A handle without a result: a replay stores nothing. */
 const NO_HANDLE = parseHandle("rs_".padEnd(27, "0"));
 
@@ -54,8 +63,10 @@ export async function replay(
   const trace = traceReplay(kept.result, { isPart: !isWhole, labels });
   const tape = createTape(kept, deliveries, { trace, ...options });
   const result = await runAgain(kept, { tape, host: endedHost(kept, trace), signal: options.signal }, { trace, deps });
-  const difference = isWhole && kept.result ? findDifference(kept.result, result) : divergence(result);
-  return { result, ...(difference !== undefined && { difference }) };
+  const { error } = result;
+  const divergence = error?.code === "REPLAY_DIVERGED" ? error.message : undefined;
+  const difference = isWhole && kept.result ? findDifference(kept.result, result) : divergence;
+  return { result, ...defined({ difference }) };
 }
 
 /** What is specific to one replay. */
@@ -68,30 +79,15 @@ export interface ReplayRun extends Pick<SandboxJob, "host" | "signal"> {
 /** Runs the program and settles its result. Stores nothing. */
 export async function runAgain(
   { execution, recording }: KeptExecution,
-  { tape, host, signal, program = toProgram(recording) }: ReplayRun,
+  { program = programOf(recording) ?? recording.started.program, ...run }: ReplayRun,
   { trace, deps }: { readonly trace: ReplayTrace; readonly deps: ReplayDeps },
 ): Promise<ExecutionResult> {
-  const { request, started } = recording;
-  const { limits, input } = request;
-  const ran = await deps.run({
-    program,
-    namespaces: started.namespaces,
-    limits,
-    host,
-    tape,
-    principal: execution.principal,
-    signal,
-    ...(started.network && { network: true }),
-    ...(started.secrets && { secrets: started.secrets }),
-    ...(input !== undefined && { input }),
-  });
+  const { namespaces, network, secrets } = recording.started;
+  const { limits, input } = recording.request;
+  const optional = defined({ network: network ? true : undefined, secrets, input });
+  const ran = await deps.run({ ...run, program, namespaces, limits, principal: execution.principal, ...optional });
   const settled = settleResult(execution, { program, bridge: trace, ran }, deps);
   return keepLarge(settled, limits, async (value) => describeLarge(value, trace));
-}
-
-/** The program started, so there is one. */
-function toProgram(recording: StartedRecording): Program {
-  return programOf(recording) ?? recording.started.program;
 }
 
 /** Describes a large result under its recorded handle, or repeats the recorded refusal. */
@@ -99,13 +95,9 @@ function describeLarge(
   value: Json,
   { handle = NO_HANDLE, noRoom }: ReplayTrace,
 ): NonNullable<ExecutionResult["truncated"]> {
-  if (noRoom) throw toError(noRoom);
+  if (noRoom) throw new GloveboxError(noRoom.code, noRoom.message, defined({ hint: noRoom.hint }));
   const bytes = Buffer.byteLength(JSON.stringify(value));
   return { handle, bytes, shape: outlineShape(value, MAX_SHAPE_CHARS) };
-}
-
-function toError({ code, message, hint }: PublicError): GloveboxError {
-  return new GloveboxError(code, message, hint === undefined ? {} : { hint });
 }
 
 function takeUntil(deliveries: readonly JournaledDelivery[], until: number | undefined): readonly JournaledDelivery[] {
@@ -123,7 +115,7 @@ function createTape(
   deliveries: readonly JournaledDelivery[],
   { trace, onRequest }: Pick<RecordedReplayOptions, "onRequest"> & { readonly trace: ReplayTrace },
 ): Tape {
-  const answers = new Map(deliveries.flatMap((one) => (one.call ? [[one.call.record.seq, one] as const] : [])));
+  const answers = answersOf(deliveries);
   return {
     start: recording.started.start,
     past: deliveries.map(({ delivery }) => delivery),
@@ -131,10 +123,9 @@ function createTape(
     began: () => undefined,
     repeat(seq, text) {
       const answer = answers.get(seq);
-      const tool = text.slice(0, text.indexOf("\n"));
-      const was = answer?.call?.record.tool;
-      const isSame = isMasked ? was === tool : answer?.call?.request === digestOf(text);
-      if (!answer || !isSame) throw diverged(seq, tool, was);
+      const was = answer?.call.record.tool;
+      const isSame = isMasked ? text.startsWith(`${was}\n`) : answer?.call.request === digestOf(text);
+      if (!answer || !isSame) throw callDiverged(seq, text, was, DIVERGED_HINT);
       onRequest?.(seq, text);
       trace.repeat(answer, seq);
     },
@@ -154,19 +145,53 @@ function endedHost({ recording }: KeptExecution, trace: ReplayTrace): GuestHost 
   };
 }
 
-function diverged(seq: number, tool: string, was: string | undefined): GloveboxError {
-  const what = tool === was ? `${tool} with other arguments than before` : `${tool}, but it was ${was} before`;
-  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq} is ${what}`, {
-    hint: "Use the recording with its own program, engine and version of Glovebox",
-  });
-}
-
 function parseHandle(text: string): ResultId {
   const handle = parseResultId(text);
   if (!handle) throw new TypeError("The constant handle is malformed");
   return handle;
 }
 
-function divergence({ error }: ExecutionResult): string | undefined {
-  return error?.code === "REPLAY_DIVERGED" ? error.message : undefined;
+export type ReplayTrace = ReturnType<typeof traceReplay>;
+
+interface TraceOptions {
+  /** True for a replay that stops early: calls without a reply are still open. */
+  readonly isPart?: boolean;
+  /** What the session had read before. */
+  readonly labels?: readonly LabelSource[];
+}
+
+/**
+ * Takes the place of the bridge when the result is settled: the calls of a replayed program, each with its recorded
+ * outcome once the program has made it. `result` has the recorded outcomes.
+ */
+export function traceReplay(result: KeptExecution["result"], { isPart = false, labels: before = [] }: TraceOptions) {
+  const calls = new Map<number, CallRecord>();
+  const failures = new Map<number, PublicError>();
+  let labels = before;
+  const bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun"> = {
+    records: () => [...calls.values()].toSorted((a, b) => a.seq - b.seq),
+    failureOf: (seq) => failures.get(seq),
+    labels: () => labels,
+    dryRun: () => result?.dryRun && { writes: result.dryRun.writes.filter(({ seq }) => calls.has(seq)) },
+  };
+  return {
+    ...bridge,
+    /** `seq` is the number of the call in the replay. */
+    repeat({ delivery, call }: AnsweredCall, seq: number): void {
+      calls.set(seq, { ...call.record, seq });
+      if (delivery.kind === "failure") failures.set(seq, parseFailure(delivery.text));
+      // Labels only grow, and calls are not made in the order of their replies.
+      if (call.labels && call.labels.length > labels.length) ({ labels } = call);
+    },
+    /** Records a call without a reply. */
+    leaveOpen(seq: number, tool: string): void {
+      const known = result?.calls.find((call) => call.seq === seq);
+      const open = { seq, tool, effect: "unknown", decision: "deny", outcome: "unknown", ms: 0 } as const;
+      calls.set(seq, isPart ? { ...open, ...known, outcome: "unknown" } : (known ?? open));
+    },
+    /** The handle of a large result. */
+    handle: result?.truncated?.handle,
+    /** The error if a large result could not be stored, which the program did not cause. */
+    noRoom: result?.error?.code === "LIMIT_SIZE" ? result.error : undefined,
+  };
 }

@@ -3,7 +3,7 @@
  * another principal only learns that it does not exist.
  */
 
-import { GloveboxError, parseResultId } from "../../domain/index.ts";
+import { GloveboxError, parseJson, parseResultId } from "../../domain/index.ts";
 import type { Instant, Json, PrincipalId, ResultId, ResultQuery } from "../../domain/index.ts";
 import type { ResultSummary, Store, StoredResult } from "../../store/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
@@ -11,8 +11,7 @@ import { outlineShape } from "../../typegen/index.ts";
 import type { KeptFile, ResultOwner, ResultPart, Results } from "../kept-results.ts";
 import { pageOf, readPart } from "./read-part.ts";
 
-/** How long results are kept, and how many bytes. */
-export interface ResultsOptions {
+interface ResultsOptions {
   readonly store: Store["results"];
   readonly now: () => Instant;
   readonly createId: () => ResultId;
@@ -54,9 +53,11 @@ export function createResults(options: ResultsOptions): Results {
   };
 
   const readValue = async (summary: ResultSummary): Promise<Json> => {
-    if (latest?.id === summary.id) return latest.value;
-    const { body } = await getBody(summary);
-    latest = { id: summary.id, value: parseKept(body) };
+    if (latest?.id !== summary.id) {
+      const { body } = await getBody(summary);
+      // `keepValue` of this gateway wrote it.
+      latest = { id: summary.id, value: parseJson(Buffer.from(body).toString("utf8")) ?? null };
+    }
     return latest.value;
   };
 
@@ -85,21 +86,10 @@ function isFile({ shape }: ResultSummary): boolean {
   return shape === "";
 }
 
-/** `keepValue` of this gateway wrote it, and any JSON is valid. */
-function parseKept(body: Uint8Array): Json {
-  const value: Json = JSON.parse(Buffer.from(body).toString("utf8"));
-  return value;
-}
-
 function readBytes({ mimeType, bytes, body }: StoredResult, query: ResultQuery): ResultPart {
   if (query.path !== undefined || query.grep !== undefined) {
-    throw new GloveboxError(
-      "REQUEST_INVALID",
-      `This is a file (${mimeType}); path and grep read JSON and strings only`,
-      {
-        hint: "Read its bytes with offset and limit, as base64",
-      },
-    );
+    const message = `This is a file (${mimeType}); path and grep read JSON and strings only`;
+    throw new GloveboxError("REQUEST_INVALID", message, { hint: "Read its bytes with offset and limit, as base64" });
   }
   const { start, end, next } = pageOf(bytes, { limit: FILE_PAGE_BYTES, ...query });
   const base64 = Buffer.from(body.subarray(start, end)).toString("base64");

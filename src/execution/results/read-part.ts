@@ -3,11 +3,10 @@
  * expression of a program could keep the gateway busy for minutes.
  */
 
-import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Json, ResultQuery } from "../../domain/index.ts";
 
 import type { ResultPart } from "../kept-results.ts";
-import { findPath } from "./find-path.ts";
 
 /** Lines before and after a line that matches. */
 const CONTEXT_LINES = 2;
@@ -26,13 +25,9 @@ export function readPart(value: Json, query: ResultQuery): ResultPart {
 
 function withoutParts(value: Json): GloveboxError {
   const what = value === null ? "null" : `a ${typeof value}`;
-  return new GloveboxError(
-    "REQUEST_INVALID",
-    `The value is ${what}; offset and limit need an array, an object or a string`,
-    {
-      hint: "Omit offset and limit, or select an array, an object or a string with path",
-    },
-  );
+  const message = `The value is ${what}; offset and limit need an array, an object or a string`;
+  const hint = "Omit offset and limit, or select an array, an object or a string with path";
+  return new GloveboxError("REQUEST_INVALID", message, { hint });
 }
 
 function readItems<Item>(items: readonly Item[], query: ResultQuery): Omit<ResultPart, "value"> & { value: Item[] } {
@@ -91,4 +86,71 @@ function grepLines(lines: readonly string[], wanted: string): Json {
 function contains(value: Json, wanted: string): boolean {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.toLowerCase().includes(wanted);
+}
+
+const MAX_PATH_CHARS = 1_000;
+const MAX_SHOWN_KEYS = 20;
+const STEP = /\.?([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
+
+/**
+ * Finds a value by a simple path such as `issues[0].user["full name"]`, without patterns or expressions. Throws
+ * `REQUEST_INVALID` for an invalid path or one that does not exist; the hint describes what exists instead.
+ */
+function findPath(value: Json, path: string): Json {
+  let found = value;
+  let walked = "";
+  for (const step of parsePath(path)) {
+    const next = stepInto(found, step);
+    if (next === undefined) throw nowhere(walked, step, found);
+    walked += typeof step === "number" ? `[${step}]` : `.${step}`;
+    found = next;
+  }
+  return found;
+}
+
+/** Own fields only: `constructor` is a key like any other. */
+function stepInto(value: Json, step: string | number): Json | undefined {
+  if (Array.isArray(value)) return typeof step === "number" ? value[step] : undefined;
+  if (!isJsonObject(value) || !Object.hasOwn(value, String(step))) return undefined;
+  return value[String(step)];
+}
+
+function parsePath(path: string): readonly (string | number)[] {
+  if (path.length > MAX_PATH_CHARS) throw malformed(`it is longer than ${MAX_PATH_CHARS} characters`);
+  const steps: (string | number)[] = [];
+  STEP.lastIndex = 0;
+  while (STEP.lastIndex < path.length) {
+    const at = STEP.lastIndex;
+    const found = STEP.exec(path);
+    if (!found) throw malformed(`it is malformed from character ${at + 1} on`);
+    const [, name, index, quoted] = found;
+    steps.push(index === undefined ? (name ?? parseQuoted(quoted)) : Number(index));
+  }
+  return steps;
+}
+
+function parseQuoted(quoted = '""'): string {
+  const name = parseJson(quoted);
+  if (typeof name !== "string") throw malformed("a quoted name is not a JSON string");
+  return name;
+}
+
+function malformed(why: string): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", `The path is invalid: ${why}`, {
+    hint: 'Write it as in issues[0].user["full name"]',
+  });
+}
+
+function nowhere(walked: string, step: string | number, value: Json): GloveboxError {
+  const where = walked === "" ? "The result" : walked.replace(/^\./, "").slice(0, 100);
+  return new GloveboxError("REQUEST_INVALID", `${where} does not contain ${JSON.stringify(step)}`, {
+    hint: describePlace(value),
+  });
+}
+
+function describePlace(value: Json): string {
+  if (Array.isArray(value)) return `It is an array of ${value.length} items`;
+  if (!isJsonObject(value)) return `It is ${value === null ? "null" : `a ${typeof value}`}`;
+  const keys = Object.keys(value).map((key) => key.slice(0, 50));
+  return `It has ${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}${keys.length > MAX_SHOWN_KEYS ? ", …" : ""}`;
 }

@@ -11,9 +11,9 @@ import type { ExecutionResult, Json } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import { findMedia } from "./find-media.ts";
 import { keepAttachments } from "../../bridge/steps/take-result.ts";
-import { keepLarge } from "../keep-large.ts";
+import { keepLarge } from "../kept-results.ts";
 import { createResults } from "./create-results.ts";
-import { MAX_SAMPLE_BYTES, sampleValue } from "../keep-large.ts";
+import { MAX_SAMPLE_BYTES, sampleValue } from "../kept-results.ts";
 
 const OWNER = { principal: AGENT.id, execution: EXECUTION, labels: [] };
 const OTHER = known(parsePrincipalId("other"));

@@ -3,18 +3,19 @@
  * same bridge, records and limits, but without a sandbox.
  */
 
-import { parseToolAddress } from "../../domain/index.ts";
+import { defined, parseJson, parseToolAddress } from "../../domain/index.ts";
 import type { ExecutionResult, Json, PublicError, Reply } from "../../domain/index.ts";
 
 import { redactResult } from "../../text/index.ts";
 
 import type { ExecutionDeps } from "../deps.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
-import { keepLarge } from "../keep-large.ts";
+import { keepLarge } from "../kept-results.ts";
 import { runWithinQuotas } from "../quotas.ts";
 import type { ExecutionRequest, PlainCall } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
-import { emptyResult, settleFailure, withCancelReason } from "../settle.ts";
+import { emptyResult, settleFailure, toTenths, withCancelReason } from "../settle.ts";
+import type { SettleDeps } from "../settle.ts";
 
 /** The execution, and the reply to each call in the order of the request; no replies when it failed as a whole. */
 export interface ToolCallsResult {
@@ -22,22 +23,18 @@ export interface ToolCallsResult {
   readonly replies: readonly Reply[];
 }
 
-type CallDeps = Pick<
-  ExecutionDeps,
-  "admit" | "bridge" | "engine" | "hide" | "isolation" | "keepValue" | "log" | "report" | "snapshot"
->;
+type CallDeps = SettleDeps & Pick<ExecutionDeps, "admit" | "bridge" | "keepValue" | "log" | "snapshot">;
 
 /** Makes the calls of an execution that was opened with `toCallSource`. */
 export async function callTools(
   opening: ExecutionOpening,
-  request: ExecutionRequest & { readonly calls: readonly PlainCall[] },
+  { calls, ...request }: ExecutionRequest & { readonly calls: readonly PlainCall[] },
   deps: CallDeps,
 ): Promise<ToolCallsResult> {
   const { execution, opened } = opening;
-  const { calls, ...whole } = request;
-  const { principal, limits: asked } = request;
-  const called = await runWithinQuotas({ execution: execution.id, principal, limits: asked }, deps.admit, {
-    run: (limits) => attempt(opening, { request: { ...whole, limits }, calls }, deps),
+  const { principal, limits: wanted } = request;
+  const called = await runWithinQuotas({ execution: execution.id, principal, limits: wanted }, deps.admit, {
+    run: (limits) => attempt(opening, { ...request, limits, calls }, deps),
     wallMsOf: ({ result }) => result.stats.wallMs,
   }).catch((thrown: unknown): ToolCallsResult => ({ result: settleFailure(execution, thrown, deps), replies: [] }));
   await opened;
@@ -48,7 +45,7 @@ export async function callTools(
 
 async function attempt(
   opening: ExecutionOpening,
-  { request, calls: plain }: { readonly request: ExecutionRequest; readonly calls: readonly PlainCall[] },
+  { calls: plain, ...request }: ExecutionRequest & { readonly calls: readonly PlainCall[] },
   deps: CallDeps,
 ): Promise<ToolCallsResult> {
   const { execution } = opening;
@@ -61,17 +58,16 @@ async function attempt(
   const replies = await Promise.all(made).finally(() => ended.abort());
   await bridge.recorded();
   const failed = replies.find((reply) => !reply.ok);
-  const value = toValue(replies);
   const calls = bridge.records();
   const labels = bridge.labels();
-  const wallMs = Math.round((performance.now() - startedAt) * 10) / 10;
+  const empty = emptyResult(execution, failed ? stateOf(failed.error) : "completed", deps);
   const outputBytes = replies.reduce((sum, reply) => sum + (reply.ok ? Buffer.byteLength(reply.json) : 0), 0);
   const result: ExecutionResult = {
-    ...emptyResult(execution, failed ? stateOf(failed.error) : "completed", deps),
-    ...(failed ? { error: failed.error } : { value }),
+    ...empty,
+    ...(failed ? { error: failed.error } : { value: toValue(replies) }),
     calls,
-    ...(labels.length > 0 && { labels }),
-    stats: { queueMs: 0, wallMs, cpuMs: 0, peakMemoryBytes: 0, calls: calls.length, outputBytes },
+    ...defined({ labels: labels.length > 0 ? labels : undefined }),
+    stats: { ...empty.stats, wallMs: toTenths(performance.now() - startedAt), calls: calls.length, outputBytes },
   };
   const owner = { principal: request.principal.id, execution: execution.id, labels };
   const shown = redactResult(result, deps.hide, { hasForeignMessage: true });
@@ -84,13 +80,8 @@ function stateOf({ code }: PublicError): ExecutionResult["state"] {
 
 /** One call has its value, several have an array. */
 function toValue(replies: readonly Reply[]): Json {
-  const values = replies.map((reply) => (reply.ok ? trustReply(reply.json) : null));
+  const values = replies.map((reply) => (reply.ok ? (parseJson(reply.json) ?? null) : null));
   return values.length === 1 ? (values[0] ?? null) : values;
-}
-
-/** The bridge of this process serialized it. */
-function trustReply(json: string): Json {
-  return JSON.parse(json) as Json;
 }
 
 /** The calls as the program that would make them, which is what the records show. */

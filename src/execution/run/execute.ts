@@ -10,12 +10,13 @@ import type { ExecutionRequest } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
 import type { StartedExecution, TableEntry } from "../running-table.ts";
 import { markDryRun, settleFailure, settleRefusal, withCancelReason } from "../settle.ts";
+import type { SettleDeps } from "../settle.ts";
 
 /** What an execution needs from its opening to its end. */
-export type RunDeps = Pick<
-  ExecutionDeps,
-  "admit" | "analyze" | "check" | "declare" | "engine" | "hide" | "isolation" | "log" | "report" | "snapshot"
-> & { readonly runProgram: RunProgram };
+export interface RunDeps
+  extends SettleDeps, Pick<ExecutionDeps, "admit" | "analyze" | "check" | "declare" | "log" | "snapshot"> {
+  readonly runProgram: RunProgram;
+}
 
 /** Starts an execution that was opened. It is cancelled if its opening cannot be recorded. */
 export function startExecution(
@@ -35,26 +36,19 @@ async function runExecution(
   request: ExecutionRequest,
   deps: RunDeps,
 ): Promise<ExecutionResult> {
-  const { execution, opened } = opening;
-  const { principal, limits: asked } = request;
-  const result = await runWithinQuotas({ execution: execution.id, principal, limits: asked }, deps.admit, {
+  const { execution, opened, journal } = opening;
+  const { principal, limits: wanted } = request;
+  const result = await runWithinQuotas({ execution: execution.id, principal, limits: wanted }, deps.admit, {
     run: async (limits, shortenedBy) =>
       attributeToQuota(await attempt(opening, { ...request, limits }, deps), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   }).catch((thrown: unknown) => settleFailure(execution, thrown, deps));
   await opened;
-  return finish(opening, withCancelReason(markDryRun(result, request), request.signal), deps);
-}
-
-/** The journal must be on disk before a suspension; for an execution that ended it is useful, but not required. */
-async function finish(
-  { execution, journal }: ExecutionOpening,
-  result: ExecutionResult,
-  { log }: Pick<RunDeps, "log">,
-): Promise<ExecutionResult> {
-  if (result.state === "paused") await journal.flush();
-  await Promise.all([journal.flush().catch(() => undefined), log.close(execution, result)]);
-  return result;
+  const whole = withCancelReason(markDryRun(result, request), request.signal);
+  // The journal must be on disk before a suspension; for an execution that ended it is useful, but not required.
+  if (whole.state === "paused") await journal.flush();
+  await Promise.all([journal.flush().catch(() => undefined), deps.log.close(execution, whole)]);
+  return whole;
 }
 
 /** From the source to the result. */

@@ -9,7 +9,6 @@ import { digestOf } from "../../text/index.ts";
 
 import type { ExecutionLog, ExecutionOpening } from "../execution-log.ts";
 import type { ExecutionRequest } from "../requests.ts";
-import { unlessCancelled } from "../running-table.ts";
 import type { StartedExecution } from "../running-table.ts";
 
 /** Longer than the ids that clients use. */
@@ -31,86 +30,49 @@ export interface IdempotencyDeps {
   view(principal: PrincipalId, holder: KeyHolder, signal: AbortSignal): Promise<ExecutionView>;
 }
 
-/** The first of several requests with one key in this process. */
-interface Leader {
-  readonly digest: Digest;
-  readonly opened: Promise<StartedExecution>;
-}
-
-/** Returns a function that starts the first request with a key; later ones get the same execution. */
+/**
+ * Returns a function that starts the first request with a key. Later ones wait for its execution, in this process or
+ * another. The store decides which request is the first.
+ */
 export function createIdempotency(deps: IdempotencyDeps): (request: IdempotentRequest) => Promise<StartedExecution> {
-  const leaders = new Map<string, Leader>();
-
-  const open = async (keyed: IdempotentRequest): Promise<StartedExecution> => {
+  return async (keyed) => {
+    const { request, start } = keyed;
     refuseBadKey(keyed.key);
-    const digest = digestRequest(keyed);
-    const name = `${keyed.request.principal.id}\n${keyed.key}`;
-    const leader = leaders.get(name);
-    if (leader && leader.digest !== digest) throw conflict();
-    if (leader) return follow(leader, keyed);
-    const opened = lead(keyed, digest, deps);
-    leaders.set(name, { digest, opened });
-    const forget = (): void => void leaders.delete(name);
-    // Registered before any follower waits, so that a follower that tries again becomes the leader.
-    opened.then(({ done }) => done.then(forget, forget), forget);
-    return opened;
-  };
-
-  const follow = async (leader: Leader, keyed: IdempotentRequest): Promise<StartedExecution> => {
-    const { signal, onEvent } = keyed.request;
-    let current = await unlessCancelled(leader.opened, signal);
-    onEvent?.({ kind: "opened", execution: current.id });
-    const wait = async (): Promise<ExecutionResult> => {
-      const result = await unlessCancelled(current.done, signal);
-      if (!isHarmless(result)) return result;
-      current = await open(keyed);
-      return current.done;
+    const key = { key: keyed.key, request: digestRequest(keyed) };
+    const first = await deps.log.openOnce(request, key);
+    if ("opening" in first) return start(first.opening);
+    const admit = (holder: KeyHolder): KeyHolder => {
+      if (holder.request !== key.request) throw conflict();
+      request.onEvent?.({ kind: "opened", execution: holder.execution });
+      return holder;
     };
-    return toStarted(() => current.id, wait());
-  };
-  return open;
-}
-
-/** Opens the execution, or waits for the one that another process opened with the same key. */
-async function lead(keyed: IdempotentRequest, digest: Digest, deps: IdempotencyDeps): Promise<StartedExecution> {
-  const { request, start } = keyed;
-  const key = { key: keyed.key, request: digest };
-  const first = await deps.log.openOnce(request, key);
-  if ("opening" in first) return start(first.opening);
-  const admit = (holder: KeyHolder): KeyHolder => {
-    if (holder.request !== digest) throw conflict();
-    request.onEvent?.({ kind: "opened", execution: holder.execution });
-    return holder;
-  };
-  let holder = admit(first.holder);
-  let id = holder.execution;
-  const wait = async (): Promise<ExecutionResult> => {
-    for (;;) {
-      const result = await untilEnded(request, holder, deps);
-      if (!isHarmless(result)) return result;
-      const next = await deps.log.openOnce(request, { ...key, insteadOf: holder.execution });
-      if ("opening" in next) {
-        const started = start(next.opening);
-        id = started.id;
-        return started.done;
+    let holder = admit(first.holder);
+    let id = holder.execution;
+    const wait = async (): Promise<ExecutionResult> => {
+      for (;;) {
+        const result = await untilEnded(request, holder, deps);
+        if (!isHarmless(result)) return result;
+        const next = await deps.log.openOnce(request, { ...key, insteadOf: holder.execution });
+        if ("opening" in next) {
+          const started = start(next.opening);
+          id = started.id;
+          return started.done;
+        }
+        holder = admit(next.holder);
+        id = holder.execution;
       }
-      holder = admit(next.holder);
-      id = holder.execution;
-    }
-  };
-  return toStarted(() => id, wait());
-}
-
-function toStarted(idOf: () => StartedExecution["id"], done: StartedExecution["done"]): StartedExecution {
-  return {
-    get id() {
-      return idOf();
-    },
-    done,
+    };
+    const done = wait();
+    return {
+      get id() {
+        return id;
+      },
+      done,
+    };
   };
 }
 
-/** Polls an execution of another process until it has ended. */
+/** Polls the execution of another request until it has ended. */
 async function untilEnded(
   { principal, signal }: ExecutionRequest,
   holder: KeyHolder,
@@ -133,8 +95,7 @@ function isHarmless({ state, calls, error }: ExecutionResult): boolean {
 
 function digestRequest({ request, wanted }: IdempotentRequest): Digest {
   const { source, input = null, analysis = true, types = true, networkPolicy, dryRun = false } = request;
-  const network = networkPolicy && JSON.stringify(networkPolicy);
-  const optional = { ...defined({ network }), ...(dryRun && { dryRun }) };
+  const optional = defined({ network: networkPolicy && JSON.stringify(networkPolicy), dryRun: dryRun || undefined });
   return digestOf({ source, input, limits: { ...wanted }, analysis, types, ...optional });
 }
 

@@ -19,21 +19,12 @@ export interface SuspensionOptions {
   readonly ended: AbortSignal;
 }
 
-export interface SuspensionDetector {
-  /** Called when the program starts. */
-  readonly start: () => void;
-  /** Called with the number of open timers: the program waits for them, too. */
-  readonly onTimers: (open: number) => void;
-  /** Called with the number of open calls. */
-  readonly onCalls: (open: number) => void;
-  /** Counts a call as waiting for approval until `work` settles. */
-  whileWaiting<Value>(work: () => Promise<Value>): Promise<Value>;
-  readonly signal: AbortSignal;
-}
+export type SuspensionDetector = ReturnType<typeof createSuspensionDetector>;
 
-export function createSuspensionDetector(options: SuspensionOptions): SuspensionDetector {
+export function createSuspensionDetector(options: SuspensionOptions) {
   const { graceMs, limits, canSuspend, leaving, ended } = options;
   const controller = new AbortController();
+  const signal: AbortSignal = controller.signal;
   let [startedAt, openCalls, waiting, timers] = [performance.now(), 0, 0, 0];
   let isDue = false;
   let grace: NodeJS.Timeout | undefined;
@@ -61,16 +52,20 @@ export function createSuspensionDetector(options: SuspensionOptions): Suspension
   ended.addEventListener("abort", cleanUp, { once: true });
 
   return {
-    start: () => void (startedAt = performance.now()),
-    onTimers: (open) => {
+    /** Called when the program starts. */
+    start: (): void => void (startedAt = performance.now()),
+    /** Called with the number of open timers: the program waits for them, too. */
+    onTimers: (open: number): void => {
       timers = open;
       check();
     },
-    onCalls: (open) => {
+    /** Called with the number of open calls. */
+    onCalls: (open: number): void => {
       openCalls = open;
       check();
     },
-    async whileWaiting(work) {
+    /** Counts a call as waiting for approval until `work` settles. */
+    async whileWaiting<Value>(work: () => Promise<Value>): Promise<Value> {
       const leftMs = limits.wallMs - (performance.now() - startedAt);
       grace ??= setTimeout(becomeDue, Math.max(0, Math.min(graceMs, leftMs * MOST_OF_REST)));
       waiting += 1;
@@ -82,6 +77,6 @@ export function createSuspensionDetector(options: SuspensionOptions): Suspension
         check();
       }
     },
-    signal: controller.signal,
+    signal,
   };
 }

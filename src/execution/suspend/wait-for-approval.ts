@@ -2,7 +2,7 @@
 
 import { ExecutionSuspended } from "../../bridge/index.ts";
 import type { AskDecision } from "../../bridge/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type {
   Approval,
   ApprovalId,
@@ -29,23 +29,8 @@ export interface ApprovalWaitOptions {
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
-export interface ApprovalWait {
-  /** The approval step of the bridge. */
-  readonly approve: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
-  /** The approvals that it waits for, also after its suspension. */
-  pending(): readonly Approval[];
-  /** True when an approval was ever requested. */
-  hasAsked(): boolean;
-}
-
-export function createApprovalWait({
-  approvals,
-  session,
-  suspension,
-  ended,
-  onEvent,
-  ...context
-}: ApprovalWaitOptions): ApprovalWait {
+export function createApprovalWait(options: ApprovalWaitOptions) {
+  const { approvals, session, suspension, ended, onEvent, labels, plan } = options;
   const suspended = suspension.signal;
   const over = AbortSignal.any([suspended, ended]);
   const waiting = new Map<ApprovalId, Approval>();
@@ -64,17 +49,19 @@ export function createApprovalWait({
     }
   };
   return {
-    async approve(call, tool, decision) {
+    /** The approval step of the bridge. */
+    approve: async (call: ToolCall, tool: Tool, decision: AskDecision): Promise<ApprovalId> => {
       hasAsked = true;
-      const plan = context.plan();
-      const known = { labels: context.labels(), ...(plan && { plan }), ...(session !== undefined && { session }) };
-      const asked = await approvals.request({ call, tool, decision, ...known });
-      const settled = asked.state === "pending" ? await wait(asked) : asked;
+      const known = { labels: labels(), ...defined({ plan: plan(), session }) };
+      const requested = await approvals.request({ call, tool, decision, ...known });
+      const settled = requested.state === "pending" ? await wait(requested) : requested;
       if (settled.state !== "approved") throw refusal(settled);
       return settled.id;
     },
-    pending: () => [...waiting.values()],
-    hasAsked: () => hasAsked,
+    /** The approvals that it waits for, also after its suspension. */
+    pending: (): readonly Approval[] => [...waiting.values()],
+    /** True when an approval was ever requested. */
+    hasAsked: (): boolean => hasAsked,
   };
 }
 
