@@ -1,18 +1,18 @@
 /**
- * Time and chance inside the isolate. Both come from the host: the clock stands still while the program computes and
- * moves when something is delivered, so that no program can measure fine timing and every execution can be repeated.
+ * Time and randomness inside the isolate. Both come from the host: the clock stands still while the program computes and
+ * moves with each delivery, so that no program can measure fine timing and every execution can be repeated.
  */
 
 import {
   apply,
   construct,
   dateToText,
+  defineOwn,
   defineProperty,
   floor,
   getOwnPropertyDescriptor,
   numberToText,
   padStart,
-  slice,
 } from "./intrinsics.ts";
 
 const RealDate = Date;
@@ -33,7 +33,7 @@ export function seedRandom(seed: readonly number[]): void {
   for (let round = 0; round < 12; round += 1) next32();
 }
 
-/** sfc32: small, fast, passes PractRand; not for keys, which have no place in a program. */
+/** sfc32: small, fast, passes PractRand; not for keys. */
 function next32(): number {
   const sum = (a + b + counter) | 0;
   counter = (counter + 1) | 0;
@@ -52,35 +52,28 @@ export function randomUuid(): string {
   let hex = "";
   for (let word = 0; word < 4; word += 1) hex += padStart(numberToText(next32(), 16), 8, "0");
   const variant = numberToText(8 + floor(random() * 4), 16);
-  return (
-    slice(hex, 0, 8) +
-    "-" +
-    slice(hex, 8, 12) +
-    "-4" +
-    slice(hex, 13, 16) +
-    "-" +
-    variant +
-    slice(hex, 17, 20) +
-    "-" +
-    slice(hex, 20, 32)
-  );
+  let uuid = "";
+  for (let at = 0; at < 32; at += 1) {
+    if (at === 8 || at === 12 || at === 16 || at === 20) uuid += "-";
+    uuid += at === 12 ? "4" : at === 16 ? variant : (hex[at] as string);
+  }
+  return uuid;
 }
 
-/** Puts the host's clock in place of the machine's: `Date`, `Date.now` and the defaults of `Intl.DateTimeFormat`. */
+/** Replaces the machine's clock by the host's: `Date`, `Date.now` and the defaults of `Intl.DateTimeFormat`. */
 export function installClock(): void {
   function GuestDate(this: unknown, ...args: unknown[]): unknown {
     if (new.target === undefined) return dateToText(new RealDate(nowMs));
     return construct(RealDate, args.length === 0 ? [nowMs] : args, new.target);
   }
-  const fixed = { writable: true, enumerable: false, configurable: true };
   defineProperty(GuestDate, "name", { value: "Date", configurable: true });
   defineProperty(GuestDate, "length", { value: 7, configurable: true });
   defineProperty(GuestDate, "prototype", { value: RealDate.prototype, writable: false });
-  defineProperty(GuestDate, "now", { ...fixed, value: () => nowMs });
-  defineProperty(GuestDate, "parse", { ...fixed, value: RealDate.parse });
-  defineProperty(GuestDate, "UTC", { ...fixed, value: RealDate.UTC });
-  defineProperty(RealDate.prototype, "constructor", { ...fixed, value: GuestDate });
-  defineProperty(globalThis, "Date", { ...fixed, value: GuestDate });
+  defineOwn(GuestDate, "now", () => nowMs, false);
+  defineOwn(GuestDate, "parse", RealDate.parse, false);
+  defineOwn(GuestDate, "UTC", RealDate.UTC, false);
+  defineOwn(RealDate.prototype, "constructor", GuestDate, false);
+  defineOwn(globalThis, "Date", GuestDate, false);
   installFormatDefaults();
 }
 

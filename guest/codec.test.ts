@@ -138,7 +138,7 @@ describe("what has no JSON text", () => {
 describe("a realm whose built-ins were replaced", async () => {
   const { outputFiles } = await build({
     stdin: {
-      contents: 'export * from "./codec.ts"; export * from "./format.ts";',
+      contents: 'export * from "./codec.ts"; export * from "./console.ts";',
       resolveDir: import.meta.dirname,
       loader: "ts",
     },

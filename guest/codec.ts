@@ -120,7 +120,7 @@ function writeContainer(value: object, walk: Walk): string {
 function writeExotic(value: object, walk: Walk): string | undefined {
   if (isPrototypeOf(PROTOTYPES.map, value)) return writeMap(value as Map<unknown, unknown>, walk);
   if (isPrototypeOf(PROTOTYPES.set, value)) return writeSet(value as Set<unknown>, walk);
-  if (isPrototypeOf(PROTOTYPES.regexp, value)) return count(stringifyJson(regexToText(value as RegExp)), walk);
+  if (isPrototypeOf(PROTOTYPES.regexp, value)) return count(stringifyJson(regexToText(value)), walk);
   if (isPrototypeOf(PROTOTYPES.error, value)) return writeError(value as Error, walk);
   if (isPrototypeOf(NUMBER, value)) return write(apply(unboxNumber, value, []), "", walk) ?? "null";
   if (isPrototypeOf(STRING, value)) return write(apply(unboxString, value, []), "", walk) ?? "null";
@@ -159,8 +159,8 @@ function writeEntries(value: object, walk: Walk): string {
 }
 
 function writeDate(value: object, walk: Walk): string {
-  const time = dateGetTime(value as Date);
-  return count(time === time ? '"' + dateToIso(value as Date) + '"' : "null", walk);
+  const time = dateGetTime(value);
+  return count(time === time ? '"' + dateToIso(value) + '"' : "null", walk);
 }
 
 /** A map with string keys is an object; any other map is a list of pairs. */

@@ -1,9 +1,9 @@
 /**
- * Small functions for work on lists of records, as globals that a program may shadow. Each takes the name of a field or
- * a function where it needs to know what to look at; `a.b` reads a field of a field. What `Object.groupBy` or a method of arrays does as well is left out.
+ * Small functions for arrays of records, as globals that a program may shadow. Each takes a field's name or a function
+ * of the item; `a.b` reads a field of a field.
  */
 
-import { create, isArray, keys, sortArray, split, toText } from "./intrinsics.ts";
+import { create, isArray, keys, sort, split, toText } from "./intrinsics.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 /** A field's name, or a function of the item. */
@@ -36,15 +36,28 @@ function listOf(value: unknown): readonly unknown[] {
   throw new TypeError("The first argument must be an array");
 }
 
-/** Applies to one record or to each of a list. */
-function each(value: unknown, change: (row: Row) => unknown): unknown {
-  if (!isArray(value)) return change((value ?? {}) as Row);
-  const out: unknown[] = [];
-  for (let at = 0; at < value.length; at += 1) out[at] = change((value[at] ?? {}) as Row);
+function mapList<Result>(list: readonly unknown[], change: (item: unknown) => Result): Result[] {
+  const out: Result[] = [];
+  for (let at = 0; at < list.length; at += 1) out[at] = change(list[at]);
   return out;
 }
 
-/** Names may come one by one or in a list, as other libraries take them. */
+/** Copies the fields of one record, or of each in an array, whose names are kept. */
+function copyFields(value: unknown, isKept: (name: string) => boolean): unknown {
+  const copyRow = (item: unknown): unknown => {
+    const row = (item ?? {}) as Row;
+    const out: Record<string, unknown> = {};
+    const names = keys(row);
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at] as string;
+      if (isKept(name)) out[name] = row[name];
+    }
+    return out;
+  };
+  return isArray(value) ? mapList(value, copyRow) : copyRow(value);
+}
+
+/** Names may be single arguments or an array, as in other libraries. */
 function flatten(given: readonly (string | readonly string[])[]): readonly string[] {
   const names: string[] = [];
   for (let at = 0; at < given.length; at += 1) {
@@ -62,22 +75,12 @@ function has(names: readonly unknown[], name: string): boolean {
 
 function pick(value: unknown, ...given: (string | string[])[]): unknown {
   const names = flatten(given);
-  return each(value, (row) => copy(row, (name) => has(names, name)));
+  return copyFields(value, (name) => has(names, name));
 }
 
 function omit(value: unknown, ...given: (string | string[])[]): unknown {
   const names = flatten(given);
-  return each(value, (row) => copy(row, (name) => !has(names, name)));
-}
-
-function copy(row: Row, keeps: (name: string) => boolean): unknown {
-  const out: Record<string, unknown> = {};
-  const names = keys(row);
-  for (let at = 0; at < names.length; at += 1) {
-    const name = names[at] as string;
-    if (keeps(name)) out[name] = row[name];
-  }
-  return out;
+  return copyFields(value, (name) => !has(names, name));
 }
 
 function first(value: unknown, size?: number): unknown {
@@ -98,10 +101,7 @@ function part(list: readonly unknown[], from: number, to: number): unknown[] {
   return out;
 }
 
-/**
- * Texts that are numbers count; what has no value adds nothing; anything else is a mistake that a total would hide, and so
- * is a field that no item has.
- */
+/** Adds numbers and numeric strings and skips missing values. Throws for other values, and for a field that no item has. */
 function sum(value: unknown, by?: By): number {
   const list = listOf(value);
   let total = 0;
@@ -143,25 +143,17 @@ function groupBy(value: unknown, by: By): unknown {
   return groups;
 }
 
-/** A new list; what has no value comes last in either order. Of several fields the first that differs decides. */
+/** A new array; items without a value come last in either order. Of several fields the first that differs decides. */
 function sortBy(value: unknown, by: By | readonly By[], order: "asc" | "desc" = "asc"): unknown[] {
   const list = listOf(value);
-  const looks = isArray(by) ? by : [by as By];
-  const rows: { readonly item: unknown; readonly values: readonly unknown[] }[] = [];
-  for (let at = 0; at < list.length; at += 1) {
-    const values: unknown[] = [];
-    for (let look = 0; look < looks.length; look += 1) values[look] = valueBy(list[at], looks[look] as By);
-    rows[at] = { item: list[at], values };
-  }
+  const fields = isArray(by) ? by : [by as By];
+  const rows = mapList(list, (item) => ({ item, values: mapList(fields, (field) => valueBy(item, field as By)) }));
   const sign = order === "desc" ? -1 : 1;
-  sortArray(rows, (a, b) => compareAll((a as Row)["values"], (b as Row)["values"], sign));
-  const out: unknown[] = [];
-  for (let at = 0; at < rows.length; at += 1) out[at] = rows[at]?.item;
-  return out;
+  sort(rows, (a, b) => compareAll(a.values, b.values, sign));
+  return mapList(rows, (row) => (row as Row)["item"]);
 }
 
-function compareAll(a: unknown, b: unknown, sign: number): number {
-  const [left, right] = [a as readonly unknown[], b as readonly unknown[]];
+function compareAll(left: readonly unknown[], right: readonly unknown[], sign: number): number {
   for (let at = 0; at < left.length; at += 1) {
     const order = compare(left[at], right[at], sign);
     if (order !== 0) return order;
@@ -196,24 +188,22 @@ function chunk(value: unknown, size: number): unknown[] {
   return out;
 }
 
-/** A markdown table: short to read for a person and a model. */
+/** A markdown table. */
 function table(value: unknown, ...given: (string | string[])[]): string {
   const list = listOf(value);
   const columns = flatten(given);
   const names = columns.length > 0 ? columns : columnsOf(list);
-  let text = "|";
-  let rule = "|";
-  for (let at = 0; at < names.length; at += 1) {
-    text += " " + cell(names[at]) + " |";
-    rule += " --- |";
-  }
-  text += "\n" + rule;
+  let text = tableLine(names) + "\n" + tableLine(mapList(names, () => "---"));
   for (let at = 0; at < list.length; at += 1) {
-    text += "\n|";
-    for (let column = 0; column < names.length; column += 1)
-      text += " " + cell(valueBy(list[at], names[column])) + " |";
+    text += "\n" + tableLine(mapList(names, (name) => valueBy(list[at], name as string)));
   }
   return text;
+}
+
+function tableLine(cells: readonly unknown[]): string {
+  let line = "|";
+  for (let at = 0; at < cells.length; at += 1) line += " " + cell(cells[at]) + " |";
+  return line;
 }
 
 function columnsOf(list: readonly unknown[]): string[] {
@@ -228,7 +218,7 @@ function columnsOf(list: readonly unknown[]): string[] {
   return names;
 }
 
-/** One line, without the sign that ends a cell. */
+/** One line, with the separator of cells escaped. */
 function cell(value: unknown): string {
   const text =
     value === undefined || value === null

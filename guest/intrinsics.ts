@@ -1,56 +1,83 @@
 /**
- * Private copies of the built-in functions that guest code relies on, taken before a program runs.
- * A program may replace any built-in of its realm; from here on that harms the program alone.
+ * Private copies of the built-ins that guest code relies on, taken before a program runs. A program shares the realm and
+ * may replace any built-in; afterwards that harms only the program.
  * Code in `guest/` therefore uses no iteration protocol, no spread of untrusted arrays, no method of a built-in, and no
- * template with a hole in it: some engines put those together with the `String.prototype.concat` of the moment.
+ * template with a hole in it: some engines build those with the current `String.prototype.concat`.
  */
 
-export const { apply, ownKeys, construct, getOwnPropertyDescriptor } = Reflect;
-export const { create, defineProperty, freeze, getPrototypeOf, keys } = Object;
-export const { isArray } = Array;
-export const { isView } = ArrayBuffer;
-export const { parse: parseJson, stringify: stringifyJson } = JSON;
-export const { floor } = Math;
-export const toText = String;
+const { bind, call } = uncurry;
 
-/** A method of a prototype as a function; the type is the caller's claim about a standard built-in. */
-function method<Self, Args extends readonly unknown[], Result>(prototype: object, name: PropertyKey) {
-  const value: unknown = getOwnPropertyDescriptor(prototype, name)?.value;
-  return (self: Self, ...args: Args): Result => apply(value as () => Result, self, args);
+/** Turns a method into a function of its receiver; the types are the caller's claim about a standard built-in. */
+export function uncurry<This, Args extends readonly unknown[], Result>(
+  method: (this: This, ...args: Args) => Result,
+): (self: This, ...args: Args) => Result {
+  return Reflect.apply(bind, call, [method]);
 }
 
+/** The getter of an accessor as a function of its receiver; returns `undefined` if the engine does not have it. */
+export function uncurryGetter<Result>(prototype: object, key: PropertyKey): (self: object) => Result | undefined {
+  const getter: unknown = Reflect.getOwnPropertyDescriptor(prototype, key)?.get;
+  return typeof getter === "function" ? Reflect.apply(bind, call, [getter]) : () => undefined;
+}
+
+export const { apply, construct, get, getOwnPropertyDescriptor, ownKeys, set } = Reflect;
+export const { create, defineProperty, freeze, getPrototypeOf, hasOwn, keys } = Object;
+const { setPrototypeOf } = Object;
+export const { isArray } = Array;
+export const { isView } = ArrayBuffer;
+export const { fromCharCode } = String;
+export const { parse: parseJson, stringify: stringifyJson } = JSON;
+export const { floor } = Math;
+/** Converts anything to a string, also symbols. */
+export const toText = String;
+/** Converts as Web IDL does for a `DOMString`: symbols throw. */
+export function toDomString(value: unknown): string {
+  return concat("", value);
+}
+const concat = uncurry<string, [unknown], string>(String.prototype.concat as (value: unknown) => string);
+
+/** Private copies of constructors, because a program may replace the globals of these names. */
 export const RealPromise = Promise;
-export const promiseThen = method<Promise<unknown>, [(value: unknown) => void, (reason: unknown) => void], unknown>(
-  Promise.prototype,
-  "then",
-);
-export const isPrototypeOf = method<object, [unknown], boolean>(Object.prototype, "isPrototypeOf");
-
-export const Bytes = Uint8Array;
 export const RealMap = Map;
-export const mapGet = method<Map<unknown, unknown>, [unknown], unknown>(Map.prototype, "get");
-export const mapSet = method<Map<unknown, unknown>, [unknown, unknown], unknown>(Map.prototype, "set");
-export const mapDelete = method<Map<unknown, unknown>, [unknown], boolean>(Map.prototype, "delete");
-export const mapForEach = method<Map<unknown, unknown>, [(value: unknown, key: unknown) => void], void>(
-  Map.prototype,
-  "forEach",
-);
-export const setForEach = method<Set<unknown>, [(value: unknown) => void], void>(Set.prototype, "forEach");
-
+export const RealSet = Set;
 export const RealWeakMap = WeakMap;
-export const weakGet = method<WeakMap<object, number>, [object], number | undefined>(WeakMap.prototype, "get");
-export const weakSet = method<WeakMap<object, number>, [object, number], unknown>(WeakMap.prototype, "set");
+export const RealError = Error;
+export const Bytes = Uint8Array;
 
-export const sortArray = method<unknown[], [(a: unknown, b: unknown) => number], unknown[]>(Array.prototype, "sort");
-export const dateGetTime = method<Date, [], number>(Date.prototype, "getTime");
-export const dateToIso = method<Date, [], string>(Date.prototype, "toISOString");
-export const dateToText = method<Date, [], string>(Date.prototype, "toString");
-export const regexToText = method<RegExp, [], string>(RegExp.prototype, "toString");
-export const symbolToText = method<symbol, [], string>(Symbol.prototype, "toString");
-export const split = method<string, [string], string[]>(String.prototype, "split");
-export const slice = method<string, [number, number], string>(String.prototype, "slice");
-export const padStart = method<string, [number, string], string>(String.prototype, "padStart");
-export const numberToText = method<number, [number], string>(Number.prototype, "toString");
+export const promiseThen = uncurry<Promise<unknown>, [(value: unknown) => void, (reason: unknown) => void], unknown>(
+  Promise.prototype.then,
+);
+export const isPrototypeOf = uncurry<object, [unknown], boolean>(
+  Object.prototype.isPrototypeOf as (value: unknown) => boolean,
+);
+export const objectToString = uncurry<unknown, [], string>(Object.prototype.toString);
+
+/** Each throws for a receiver of another kind. */
+export const mapGet = uncurry<object, [unknown], unknown>(Map.prototype.get);
+export const mapSet = uncurry<object, [unknown, unknown], unknown>(Map.prototype.set);
+export const mapDelete = uncurry<object, [unknown], boolean>(Map.prototype.delete);
+export const mapForEach = uncurry<object, [(value: unknown, key: unknown) => void], void>(Map.prototype.forEach);
+export const setAdd = uncurry<object, [unknown], unknown>(Set.prototype.add);
+export const setForEach = uncurry<object, [(value: unknown) => void], void>(Set.prototype.forEach);
+export const weakGet = uncurry<WeakMap<object, number>, [object], number | undefined>(WeakMap.prototype.get);
+export const weakSet = uncurry<WeakMap<object, number>, [object, number], unknown>(WeakMap.prototype.set);
+
+export const dateGetTime = uncurry<object, [], number>(Date.prototype.getTime);
+export const dateToIso = uncurry<object, [], string>(Date.prototype.toISOString);
+export const dateToText = uncurry<object, [], string>(Date.prototype.toString);
+export const regexToText = uncurry<object, [], string>(RegExp.prototype.toString);
+export const regexExec = uncurry<RegExp, [string], object | null>(RegExp.prototype.exec);
+export const symbolToText = uncurry<symbol, [], string>(Symbol.prototype.toString);
+export const numberToText = uncurry<number, [number], string>(Number.prototype.toString);
+
+export const charCodeAt = uncurry<string, [number], number>(String.prototype.charCodeAt);
+export const indexOf = uncurry<string, [string, number?], number>(String.prototype.indexOf);
+export const padStart = uncurry<string, [number, string], string>(String.prototype.padStart);
+export const slice = uncurry<string, [number, number?], string>(String.prototype.slice);
+export const split = uncurry<string, [string], string[]>(String.prototype.split);
+export const toLowerCase = uncurry<string, [], string>(String.prototype.toLowerCase);
+export const toWellFormed = uncurry<string, [], string>(String.prototype.toWellFormed);
+export const trim = uncurry<string, [], string>(String.prototype.trim);
 
 export const PROTOTYPES = freeze({
   object: Object.prototype,
@@ -65,3 +92,42 @@ export const PROTOTYPES = freeze({
   boolean: Boolean.prototype,
   buffer: ArrayBuffer.prototype,
 });
+
+/** Defines a writable, configurable property of the object itself; `Object.prototype` cannot change the descriptor. */
+export function defineOwn(target: object, key: PropertyKey, value: unknown, enumerable: boolean): void {
+  defineProperty(target, key, { __proto__: null, value, enumerable, writable: true, configurable: true } as object);
+}
+
+/** An array without a prototype: reads and writes never meet what the program put on `Array.prototype`. */
+export interface List<Item> {
+  [index: number]: Item;
+  length: number;
+}
+
+export function createList<Item>(): List<Item> {
+  const list: Item[] = [];
+  setPrototypeOf(list, null);
+  return list;
+}
+
+export function add<Item>(list: List<Item>, item: Item): void {
+  list[list.length] = item;
+}
+
+/** Visits the items that the list has when it is called, in order. */
+export function each<Item extends object | string>(list: List<Item>, visit: (item: Item) => void): void {
+  const { length } = list;
+  for (let index = 0; index < length; index += 1) visit(list[index] as Item);
+}
+
+/** A new list of the items that `isKept` accepts. */
+export function filter<Item extends object | string>(list: List<Item>, isKept: (item: Item) => boolean): List<Item> {
+  const kept: List<Item> = createList();
+  each(list, (item) => isKept(item) && add(kept, item));
+  return kept;
+}
+
+/** Sorts in place and keeps equal items in their order; works on arrays too. */
+export const sort: <Item>(list: List<Item>, compare: (a: Item, b: Item) => number) => unknown = uncurry(
+  Array.prototype.sort as (this: unknown, compare: (a: never, b: never) => number) => unknown,
+);

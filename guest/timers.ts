@@ -1,4 +1,4 @@
-/** `setTimeout` inside the isolate: the host waits, so that a program has no clock of its own. */
+/** `setTimeout` inside the isolate: the host waits, so that a program has no clock. */
 
 import { TO_HOST } from "../src/sandbox/wire.ts";
 import { RealMap, apply, mapDelete, mapGet, mapSet, toText } from "./intrinsics.ts";
@@ -12,7 +12,7 @@ interface Timer {
 const timers = new RealMap<number, Timer>();
 let made = 0;
 
-/** Runs the callback of the timer `id`; what it throws goes to the caller. A cleared timer does nothing. */
+/** Runs the callback of the timer `id`, whose exception reaches the caller. A cleared timer does nothing. */
 export function fireTimer(id: number): void {
   const timer = mapGet(timers, id) as Timer | undefined;
   if (timer === undefined) return;
@@ -20,7 +20,7 @@ export function fireTimer(id: number): void {
   apply(timer.callback, undefined, timer.args);
 }
 
-export function createTimers(send: Send): { setTimeout: unknown; clearTimeout: unknown } {
+export function createTimers(send: Send) {
   return {
     setTimeout: (callback: unknown, delayMs: unknown = 0, ...args: unknown[]): number => {
       if (typeof callback !== "function") throw new TypeError("setTimeout takes a function");

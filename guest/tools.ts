@@ -3,7 +3,7 @@
 import { TO_HOST } from "../src/sandbox/wire.ts";
 import { EncodeProblem, encode } from "./codec.ts";
 import type { EncodeLimits } from "./codec.ts";
-import { ToolError, toolErrorOf } from "./errors.ts";
+import { ToolError, toToolError } from "./errors.ts";
 import {
   PROTOTYPES,
   RealMap,
@@ -36,7 +36,7 @@ export function settleCall(id: number, ok: boolean, text: string): void {
   if (call === undefined) return;
   mapDelete(waiting, id);
   if (ok) return call.resolve(parseJson(text));
-  call.reject(toolErrorOf(parseJson(text), id, call.site));
+  call.reject(toToolError(parseJson(text), id, call.site));
 }
 
 /**

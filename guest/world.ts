@@ -1,25 +1,24 @@
 /**
- * The world of one program, and the protocol of `src/sandbox/wire.ts` on its side of the wall. As much of it as possible
- * is made before there is a host to speak to, so that an engine with snapshots makes it once for all realms.
+ * The globals of one program, and the guest's side of the protocol of `src/sandbox/wire.ts`. Most of it is prepared
+ * without a host, so that an engine with snapshots prepares it once for all realms.
  */
 
 import { TO_GUEST, TO_HOST } from "../src/sandbox/wire.ts";
 import type { StartMessage, ThrownMessage } from "../src/sandbox/wire.ts";
+import { createGlovebox, createNetwork, createSecrets, refuseNetwork } from "./bindings.ts";
 import { installClock, random, randomUuid, seedRandom, setNow } from "./clock.ts";
 import { EncodeProblem, encode } from "./codec.ts";
 import type { EncodeLimits } from "./codec.ts";
 import { createConsole } from "./console.ts";
 import { ToolError, describeThrown } from "./errors.ts";
 import { HELPERS } from "./helpers.ts";
-import { defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
-import { createGlovebox } from "./glovebox.ts";
-import { createNetwork, refuseNetwork } from "./network.ts";
+import { defineOwn, defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
 import { lockDown, removeGlobals } from "./lockdown.ts";
-import { createSecrets } from "./secrets.ts";
 import { createTimers, fireTimer } from "./timers.ts";
 import { createNamespace, settleCall } from "./tools.ts";
 import type { Send } from "./tools.ts";
 import { TextDecoder, TextEncoder, URLSearchParams, atob, btoa, createUrl, structuredClone } from "./web/index.ts";
+import type { UrlHost } from "./web/index.ts";
 
 /** What the child holds of a prepared isolate. */
 export interface Guest {
@@ -27,14 +26,11 @@ export interface Guest {
   deliver(kind: number, id: number, text: string, atMs: number): void;
 }
 
-type ParseUrl = (href: string, base: string | undefined) => string | undefined;
-type SetUrlPart = (href: string, part: string, value: string) => string;
-
 /** The functions of the process behind the realm. */
 export interface Host {
   readonly send: Send;
-  readonly parseUrl: ParseUrl;
-  readonly setUrlPart: SetUrlPart;
+  readonly parseUrl: UrlHost["parse"];
+  readonly setUrlPart: UrlHost["set"];
 }
 
 /** A placeholder until `enterWorld`; programs start after that. */
@@ -69,10 +65,10 @@ export function prepareWorld(): void {
   });
 }
 
-/** In every realm: what an engine adds to realms from snapshots goes, and the host is there. */
-export function enterWorld(processBehind: Host): Guest {
+/** Called in every realm: removes what an engine adds to realms from snapshots, and connects the host. */
+export function enterWorld(realHost: Host): Guest {
   removeGlobals();
-  host = processBehind;
+  host = realHost;
   return {
     start: (program, startText, atMs) => start(program, parseJson(startText) as StartMessage, atMs),
     deliver,
@@ -144,9 +140,7 @@ function fail(kind: ThrownMessage["kind"], thrown: unknown): void {
 }
 
 function defineGlobals(values: Readonly<Record<string, unknown>>): void {
-  for (const name of keys(values)) {
-    defineProperty(globalThis, name, { value: values[name], writable: true, enumerable: false, configurable: true });
-  }
+  for (const name of keys(values)) defineOwn(globalThis, name, values[name], false);
 }
 
 /** A namespace or the input: a program can shadow it in a scope of its own, but not replace it for a library. */

@@ -1,14 +1,11 @@
 /** `AbortController` and `AbortSignal`: how a program gives up waiting for a request. */
 
+import { add, apply, createList, each, filter, toDomString } from "../intrinsics.ts";
+import type { List } from "../intrinsics.ts";
 import { refuseToClone } from "./clone-refusals.ts";
-import { add, apply, createList, each, toText } from "./intrinsics.ts";
-import type { List } from "./intrinsics.ts";
 import { createNamedError } from "./named-error.ts";
 
 type Listener = (event: { readonly type: "abort"; readonly target: AbortSignal }) => unknown;
-
-/** Waits for the program's own clock. */
-type SetTimer = (callback: () => void, delayMs: number) => unknown;
 
 let fire: (signal: AbortSignal, reason: unknown) => void;
 
@@ -36,15 +33,11 @@ export class AbortSignal {
   }
 
   addEventListener(type: unknown, listener: unknown): void {
-    if (toText(type) === "abort" && isListener(listener)) add(this.#listeners, listener);
+    if (toDomString(type) === "abort" && isListener(listener)) add(this.#listeners, listener);
   }
 
   removeEventListener(_type: unknown, listener: unknown): void {
-    const kept: List<Listener> = createList();
-    each(this.#listeners, (one) => {
-      if (one !== listener) add(kept, one);
-    });
-    this.#listeners = kept;
+    this.#listeners = filter(this.#listeners, (one) => one !== listener);
   }
 
   static abort(reason?: unknown): AbortSignal {
@@ -58,8 +51,8 @@ export class AbortSignal {
     this.#isAborted = true;
     this.#reason = reason === undefined ? createNamedError("AbortError", "This operation was aborted") : reason;
     const event = { type: "abort", target: this } as const;
-    if (isListener(this.onabort)) tell(this.onabort, event);
-    each(this.#listeners, (listener) => tell(listener, event));
+    if (isListener(this.onabort)) notify(this.onabort, event);
+    each(this.#listeners, (listener) => notify(listener, event));
   }
 
   get [Symbol.toStringTag](): string {
@@ -85,8 +78,10 @@ export class AbortController {
 }
 refuseToClone(AbortController.prototype, "AbortController");
 
-/** `AbortSignal.timeout`, which needs a clock. */
-export function createTimeout(setTimer: SetTimer): (delayMs: unknown) => AbortSignal {
+/** `AbortSignal.timeout`, by the program's own clock. */
+export function createTimeout(
+  setTimer: (callback: () => void, delayMs: number) => unknown,
+): (delayMs: unknown) => AbortSignal {
   return (delayMs) => {
     const signal = new AbortSignal();
     const reason = createNamedError("TimeoutError", "The operation was aborted due to timeout");
@@ -99,10 +94,10 @@ function isListener(value: unknown): value is Listener {
   return typeof value === "function";
 }
 
-function tell(listener: Listener, event: Parameters<Listener>[0]): void {
+function notify(listener: Listener, event: Parameters<Listener>[0]): void {
   try {
     apply(listener, undefined, [event]);
   } catch {
-    // the one that aborts must not suffer for the one that listens
+    // An exception of a listener must not reach the code that aborts.
   }
 }

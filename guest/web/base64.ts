@@ -1,20 +1,20 @@
 /** `atob` and `btoa`, following the forgiving-base64 rules of the WHATWG Infra standard. */
 
-import { isAsciiSpace } from "./ascii.ts";
-import { charCodeAt, toText } from "./intrinsics.ts";
+import { charCodeAt, toDomString } from "../intrinsics.ts";
 import { createNamedError } from "./named-error.ts";
 import { TextBuilder } from "./text-builder.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const PADDING = 0x3d;
 
-/** Six-bit value by character code; 0xFF marks everything outside the alphabet. */
-const VALUES = new Uint8Array(256).fill(0xff);
+const NO_DIGIT = 0xff;
+/** Six-bit value by character code. */
+const VALUES = new Uint8Array(256).fill(NO_DIGIT);
 for (let index = 0; index < ALPHABET.length; index += 1) VALUES[ALPHABET.charCodeAt(index)] = index;
 
 /** Encodes a string of bytes (code units up to 0xFF) as padded base64; anything above is refused. */
 export function btoa(data: unknown): string {
-  const text = toText(data);
+  const text = toDomString(data);
   const out = new TextBuilder();
   for (let index = 0; index < text.length; index += 3) {
     const left = text.length - index;
@@ -27,60 +27,48 @@ export function btoa(data: unknown): string {
   return out.finish();
 }
 
-/** Decodes base64 to a string of bytes; ignores ASCII whitespace, and takes padding or its absence, but not half of it. */
+/** Decodes base64 to a string of bytes; skips ASCII whitespace, and takes complete padding or none. */
 export function atob(data: unknown): string {
-  const text = toText(data);
-  const end = endOfData(text);
+  const text = toDomString(data);
   const out = new TextBuilder();
   let bits = 0;
-  let held = 0;
-  for (let index = 0; index < end; index += 1) {
+  let heldBits = 0;
+  let digits = 0;
+  let padding = 0;
+  let isForeign = false;
+  for (let index = 0; index < text.length; index += 1) {
     const code = charCodeAt(text, index);
     if (isAsciiSpace(code)) continue;
-    bits = ((bits << 6) | valueOf(code)) & 0xffffff;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out.add((bits >> held) & 0xff);
+    if (code === PADDING) {
+      padding += 1;
+      continue;
+    }
+    const value = VALUES[code] ?? NO_DIGIT;
+    // Padding before a digit is a character outside the alphabet.
+    isForeign ||= value === NO_DIGIT || padding > 0;
+    digits += 1 + padding;
+    padding = 0;
+    bits = ((bits << 6) | value) & 0xffffff;
+    heldBits += 6;
+    if (heldBits < 8) continue;
+    heldBits -= 8;
+    out.add((bits >> heldBits) & 0xff);
   }
+  const fits = padding === 0 ? digits % 4 !== 1 : padding <= 2 && (digits + padding) % 4 === 0;
+  if (!fits) throw createNamedError("InvalidCharacterError", "The string is not correctly encoded base64");
+  if (isForeign) throw createNamedError("InvalidCharacterError", "The string has a character outside base64");
   return out.finish();
 }
 
-/** Where the alphabet part ends, after the length and the padding were found to fit each other. */
-function endOfData(text: string): number {
-  let end = text.length;
-  let padding = 0;
-  for (; end > 0 && padding <= 2; end -= 1) {
-    const code = charCodeAt(text, end - 1);
-    if (code === PADDING) padding += 1;
-    else if (!isAsciiSpace(code)) break;
-  }
-  const count = countDigits(text, end);
-  const fits = padding === 0 ? count % 4 !== 1 : padding <= 2 && (count + padding) % 4 === 0;
-  if (!fits) throw createNamedError("InvalidCharacterError", "The string is not correctly encoded base64");
-  return end;
-}
-
-function countDigits(text: string, end: number): number {
-  let count = 0;
-  for (let index = 0; index < end; index += 1) if (!isAsciiSpace(charCodeAt(text, index))) count += 1;
-  return count;
-}
-
-function valueOf(code: number): number {
-  const value = VALUES[code] ?? 0xff;
-  if (value === 0xff) throw createNamedError("InvalidCharacterError", "The string has a character outside base64");
-  return value;
+function isAsciiSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || unit === 0x0a || unit === 0x0c || unit === 0x0d;
 }
 
 /** The byte at an index; 0 past the end, where `btoa` pads. */
 function byteAt(text: string, index: number): number {
   if (index >= text.length) return 0;
   const unit = charCodeAt(text, index);
-  if (unit > 0xff)
-    throw createNamedError(
-      "InvalidCharacterError",
-      "The string has a character above U+00FF; encode it as UTF-8 first",
-    );
-  return unit;
+  if (unit <= 0xff) return unit;
+  const message = "The string has a character above U+00FF; encode it as UTF-8 first";
+  throw createNamedError("InvalidCharacterError", message);
 }

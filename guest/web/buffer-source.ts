@@ -1,10 +1,8 @@
-/** Looks at buffers and views through private copies of their getters, so that a forged property cannot mislead. */
+/** Reads buffers and views through private copies of their getters, so that a forged property cannot mislead. */
 
-import { uncurryGetter } from "./intrinsics.ts";
+import { Bytes, isView, uncurryGetter } from "../intrinsics.ts";
 
 const typedArrayPrototype: object = Object.getPrototypeOf(Uint8Array.prototype);
-const { isView: isViewCopy } = ArrayBuffer;
-const Bytes: Uint8ArrayConstructor = Uint8Array;
 
 const typedArrayBuffer = uncurryGetter<ArrayBuffer>(typedArrayPrototype, "buffer");
 const typedArrayOffset = uncurryGetter<number>(typedArrayPrototype, "byteOffset");
@@ -22,9 +20,6 @@ export const typedArrayLength = uncurryGetter<number>(typedArrayPrototype, "leng
 /** The size of an ArrayBuffer; throws a TypeError for anything else. */
 export const bufferBytes = uncurryGetter<number>(ArrayBuffer.prototype, "byteLength");
 
-/** True for typed arrays and DataViews, whatever their prototype says. */
-export const isView: (value: unknown) => value is ArrayBufferView = isViewCopy;
-
 /** True for an ArrayBuffer, whatever its prototype says. */
 export function isBuffer(value: unknown): value is ArrayBuffer {
   try {
@@ -35,21 +30,19 @@ export function isBuffer(value: unknown): value is ArrayBuffer {
 }
 
 /** The window that a view opens onto its buffer. */
-export interface Span {
+interface Span {
   readonly buffer: ArrayBuffer;
   readonly offset: number;
   readonly bytes: number;
 }
 
-/** Reads a view's window. */
 export function spanOf(view: ArrayBufferView): Span {
   const isTyped = typedArrayName(view) !== undefined;
-  const buffer = isTyped ? typedArrayBuffer(view) : dataViewBuffer(view);
-  const offset = isTyped ? typedArrayOffset(view) : dataViewOffset(view);
-  const bytes = isTyped ? typedArrayBytes(view) : dataViewBytes(view);
-  if (buffer === undefined || offset === undefined || bytes === undefined)
-    throw new TypeError("Not a view of a buffer");
-  return { buffer, offset, bytes };
+  return {
+    buffer: (isTyped ? typedArrayBuffer(view) : dataViewBuffer(view)) as ArrayBuffer,
+    offset: (isTyped ? typedArrayOffset(view) : dataViewOffset(view)) as number,
+    bytes: (isTyped ? typedArrayBytes(view) : dataViewBytes(view)) as number,
+  };
 }
 
 /** The bytes behind a buffer or view, not copied; none for a detached one. Throws a TypeError for other values. */

@@ -1,27 +1,18 @@
-/** Kinds of objects that carry hidden state and therefore cannot be cloned: to copy their properties would lie. */
+/** Kinds of objects that carry hidden state and therefore cannot be cloned by their properties. */
 
-import type { List } from "./intrinsics.ts";
-import { add, createList, isPrototypeOf } from "./intrinsics.ts";
+import { add, createList, filter, isPrototypeOf } from "../intrinsics.ts";
+import type { List } from "../intrinsics.ts";
 
-interface Refusal {
-  readonly prototype: object;
-  readonly name: string;
-}
-
-const refusals: List<Refusal> = createList();
+const refusals: List<{ readonly prototype: object; readonly name: string }> = createList();
 
 /** Makes `structuredClone` refuse every object below this prototype. Called while the realm is set up. */
 export function refuseToClone(prototype: object, name: string): void {
   add(refusals, { prototype, name });
 }
 
-/** The kind under which an object is refused, or `undefined` when nothing speaks against it. */
+/** The kind under which an object is refused, or `undefined` if it can be cloned. */
 export function findRefusal(value: object): string | undefined {
-  for (let index = 0; index < refusals.length; index += 1) {
-    const refusal = refusals[index];
-    if (refusal !== undefined && isPrototypeOf(refusal.prototype, value)) return refusal.name;
-  }
-  return undefined;
+  return filter(refusals, ({ prototype }) => isPrototypeOf(prototype, value))[0]?.name;
 }
 
 refuseToClone(Promise.prototype, "Promise");

@@ -1,17 +1,17 @@
-/** `fetch` of the sandbox: one call of the bridge. The host decides whether it leaves, and what comes back. */
+/** `fetch` of the sandbox: one call of the bridge. The host decides whether it leaves, and what is returned. */
 
+import { RealPromise, defineOwn, each, isPrototypeOf, isView, promiseThen, toDomString } from "../intrinsics.ts";
 import { AbortSignal } from "./abort.ts";
+import { btoa } from "./base64.ts";
+import { bytesOf, isBuffer, typedArrayLength } from "./buffer-source.ts";
 import { Headers, pairsOf } from "./headers.ts";
-import { defineOwn, each, isPrototypeOf, toText, uncurry } from "./intrinsics.ts";
-import { toRequestBody } from "./request-body.ts";
 import { Response } from "./response.ts";
 import type { ResponseMessage } from "./response.ts";
+import { TextBuilder } from "./text-builder.ts";
+import { URLSearchParams } from "./url-search-params.ts";
 
-/** Carries a request across and answers with the host's message; the arguments are plain data. */
-export type Carry = (request: object) => Promise<unknown>;
-
-/** The part of the standard's options that means something here. */
-export interface FetchInit {
+/** The supported options of the standard. */
+interface FetchInit {
   readonly method?: unknown;
   readonly headers?: unknown;
   readonly body?: unknown;
@@ -20,13 +20,12 @@ export interface FetchInit {
 }
 
 const SIGNAL = AbortSignal.prototype;
-const PromiseCopy = Promise;
-const promiseThen = uncurry<Promise<unknown>, [(value: unknown) => void, (reason: unknown) => void], unknown>(
-  Promise.prototype.then,
-);
+const PARAMS = URLSearchParams.prototype;
 
-/** An aborted request rejects at once; the host ends what is under way by its own time limit. */
-export function createFetch(carry: Carry): (url: unknown, init?: FetchInit) => Promise<Response> {
+/** `carry` takes a request of plain data to the host. An aborted request rejects at once; the host's limit ends it there. */
+export function createFetch(
+  carry: (request: object) => Promise<unknown>,
+): (url: unknown, init?: FetchInit) => Promise<Response> {
   return async (url, init = {}) => {
     if (url === undefined) throw new TypeError("fetch needs an address");
     const signal = toSignal(init.signal);
@@ -39,28 +38,55 @@ export function createFetch(carry: Carry): (url: unknown, init?: FetchInit) => P
 
 function toRequest(url: unknown, { method, headers, body, redirect }: FetchInit): object {
   if (redirect !== undefined && redirect !== "follow") throw new TypeError('fetch knows redirect: "follow" only');
-  const given = new Headers(headers);
-  const content = toRequestBody(body);
-  if (content?.type !== undefined && !given.has("content-type")) given.set("content-type", content.type);
+  const sent = new Headers(headers);
+  const { text, base64, type } = toRequestBody(body);
+  if (type !== undefined && !sent.has("content-type")) sent.set("content-type", type);
   const pairs: [string, string][] = [];
-  each(pairsOf(given), ({ name, value }) => defineOwn(pairs, pairs.length, [name, value], true));
+  each(pairsOf(sent), ({ name, value }) => defineOwn(pairs, pairs.length, [name, value], true));
   return {
-    url: toText(url),
-    method: method === undefined ? "GET" : toText(method),
+    url: toDomString(url),
+    method: method === undefined ? "GET" : toDomString(method),
     headers: pairs,
-    text: content?.text,
-    base64: content?.base64,
+    text,
+    base64,
   };
+}
+
+interface RequestBody {
+  readonly text?: string | undefined;
+  readonly base64?: string | undefined;
+  /** The media type that the standard adds. */
+  readonly type?: string | undefined;
+}
+
+const NO_BODY: RequestBody = { text: undefined, base64: undefined, type: undefined };
+
+/** An object is an error instead of "[object Object]". */
+function toRequestBody(body: unknown): RequestBody {
+  if (body === undefined || body === null) return NO_BODY;
+  if (isView(body) || isBuffer(body)) return { ...NO_BODY, base64: toBase64(bytesOf(body)) };
+  if (typeof body !== "object") return { ...NO_BODY, text: toDomString(body), type: "text/plain;charset=UTF-8" };
+  if (isPrototypeOf(PARAMS, body)) {
+    return { ...NO_BODY, text: toDomString(body), type: "application/x-www-form-urlencoded;charset=UTF-8" };
+  }
+  throw new TypeError("fetch takes a body of text, bytes or URLSearchParams; use JSON.stringify for an object");
+}
+
+function toBase64(bytes: Uint8Array): string {
+  const binary = new TextBuilder();
+  const length = typedArrayLength(bytes) ?? 0;
+  for (let index = 0; index < length; index += 1) binary.add(bytes[index] ?? 0);
+  return btoa(binary.finish());
 }
 
 function toSignal(signal: unknown): AbortSignal | undefined {
   if (signal === undefined || signal === null) return undefined;
-  if (typeof signal === "object" && isPrototypeOf(SIGNAL, signal)) return signal as AbortSignal;
+  if (isPrototypeOf(SIGNAL, signal)) return signal as AbortSignal;
   throw new TypeError("signal must be an AbortSignal");
 }
 
 function unlessAborted(carried: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new PromiseCopy((resolve, reject) => {
+  return new RealPromise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason));
     void promiseThen(carried, resolve, reject);
   });

@@ -1,8 +1,8 @@
 /** `application/x-www-form-urlencoded`, both ways, following the WHATWG URL standard. */
 
+import { add, charCodeAt, createList, each, indexOf, slice, toDomString, toWellFormed } from "../intrinsics.ts";
+import type { List } from "../intrinsics.ts";
 import { firstBytes, typedArrayLength } from "./buffer-source.ts";
-import type { List } from "./intrinsics.ts";
-import { add, charCodeAt, createList, each, indexOf, slice, toWellFormed, toText } from "./intrinsics.ts";
 import { TextBuilder } from "./text-builder.ts";
 import { encodeUtf8, Utf8Decoder } from "./utf8.ts";
 
@@ -21,7 +21,7 @@ const HEX_DIGITS = "0123456789ABCDEF";
 
 /** Converts as the standards do for a `USVString`: to a string, with U+FFFD for lone surrogates. Symbols throw. */
 export function toUsvString(value: unknown): string {
-  return toWellFormed(toText(value));
+  return toWellFormed(toDomString(value));
 }
 
 /** Reads a query without its `?`. Empty pieces are skipped; malformed escapes stay as they are. */

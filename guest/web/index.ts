@@ -1,4 +1,4 @@
-/** The web-standard globals of the guest world: small, without dependencies, made for a bare ECMAScript realm. */
+/** The web-standard globals of the guest, for a bare ECMAScript realm. */
 
 export { AbortController, AbortSignal, createTimeout } from "./abort.ts";
 export { atob, btoa } from "./base64.ts";
@@ -7,6 +7,5 @@ export { Headers } from "./headers.ts";
 export { structuredClone } from "./structured-clone.ts";
 export { TextDecoder, TextEncoder } from "./text-encoding.ts";
 export { createUrl } from "./url.ts";
-export type { UrlConstructor } from "./url.ts";
-export type { ParseUrl, SetUrlPart } from "./url-parts.ts";
+export type { UrlHost } from "./url.ts";
 export { URLSearchParams } from "./url-search-params.ts";

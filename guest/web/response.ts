@@ -1,10 +1,10 @@
-/** What `fetch` answers with: a whole response in memory, whose body can be read once. */
+/** What `fetch` returns: a whole response in memory, whose body can be read once. */
 
+import { Bytes, charCodeAt, parseJson } from "../intrinsics.ts";
 import { atob } from "./base64.ts";
 import { spanOf, typedArrayLength } from "./buffer-source.ts";
 import { refuseToClone } from "./clone-refusals.ts";
 import { Headers } from "./headers.ts";
-import { charCodeAt, parseJson } from "./intrinsics.ts";
 import { Utf8Decoder, encodeUtf8 } from "./utf8.ts";
 
 /** As the host sends it: the body is text when its bytes are, and base64 otherwise. */
@@ -17,8 +17,6 @@ export interface ResponseMessage {
   readonly text?: string;
   readonly base64?: string;
 }
-
-const Bytes: Uint8ArrayConstructor = Uint8Array;
 
 export class Response {
   readonly #message: ResponseMessage;

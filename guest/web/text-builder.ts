@@ -1,7 +1,7 @@
 /** Builds long strings from code units without one concatenation per character. */
 
-import type { List } from "./intrinsics.ts";
-import { apply, createList, fromCharCode } from "./intrinsics.ts";
+import { apply, createList, fromCharCode } from "../intrinsics.ts";
+import type { List } from "../intrinsics.ts";
 
 /** Each chunk becomes arguments of one call, which live on the stack: far below what a deep program has left. */
 const CHUNK_UNITS = 4096;
@@ -11,7 +11,6 @@ export class TextBuilder {
   readonly #units: List<number> = createList();
   #text = "";
 
-  /** Adds one code unit, 0 to 0xFFFF. */
   add(unit: number): void {
     this.#units[this.#units.length] = unit;
     if (this.#units.length >= CHUNK_UNITS) this.#flush();
@@ -24,7 +23,6 @@ export class TextBuilder {
     return this.add(0xdc00 + (scalar & 0x3ff));
   }
 
-  /** The text so far. */
   finish(): string {
     this.#flush();
     return this.#text;

@@ -1,35 +1,34 @@
 /** `TextEncoder` and `TextDecoder` for UTF-8, the only encoding inside the isolate. */
 
-import { isAsciiSpace } from "./ascii.ts";
+import { charCodeAt, regexExec, slice, toDomString } from "../intrinsics.ts";
 import { bytesOf, typedArrayName } from "./buffer-source.ts";
-import { charCodeAt, fromCharCode, slice, toText } from "./intrinsics.ts";
 import type { Progress } from "./utf8.ts";
 import { encodeUtf8, encodeUtf8Into, Utf8Decoder } from "./utf8.ts";
 
 const BOM = 0xfeff;
 const EMPTY = new Uint8Array(0);
+/** The standard's labels of UTF-8, without case and with surrounding ASCII whitespace. */
+const UTF8_LABEL = /^[\t\n\f\r ]*(?:utf-?8|unicode-1-1-utf-8|unicode11utf8|(?:x-)?unicode20utf8)[\t\n\f\r ]*$/i;
 
-/** How a decoder treats malformed bytes and a leading byte order mark. */
-export interface DecoderOptions {
+interface DecoderOptions {
   readonly fatal?: boolean | undefined;
   readonly ignoreBOM?: boolean | undefined;
 }
 
 /** Turns strings into UTF-8 bytes; lone surrogates become U+FFFD. */
 export class TextEncoder {
-  /** The encoding's name, as the standard spells it. */
   get encoding(): string {
     return "utf-8";
   }
 
   /** All bytes of a string; none for `undefined`. */
   encode(input?: unknown): Uint8Array<ArrayBuffer> {
-    return encodeUtf8(input === undefined ? "" : toText(input));
+    return encodeUtf8(input === undefined ? "" : toDomString(input));
   }
 
-  /** Fills `target` with whole characters and says how far it got. */
+  /** Fills `target` with whole characters and returns how far it got. */
   encodeInto(source: unknown, target: Uint8Array): Progress {
-    const text = toText(source);
+    const text = toDomString(source);
     if (typedArrayName(target) !== "Uint8Array") throw new TypeError("encodeInto needs a Uint8Array to write to");
     return encodeUtf8Into(text, target);
   }
@@ -49,24 +48,22 @@ export class TextDecoder {
 
   /** Labels other than those of UTF-8 are a RangeError. */
   constructor(label?: unknown, options?: DecoderOptions) {
-    const name = label === undefined ? "utf-8" : toText(label);
-    if (!isUtf8Label(name)) throw new RangeError('The encoding "' + name + '" is not supported; only utf-8 is');
+    const name = label === undefined ? "utf-8" : toDomString(label);
+    if (regexExec(UTF8_LABEL, name) === null)
+      throw new RangeError('The encoding "' + name + '" is not supported; only utf-8 is');
     this.#fatal = Boolean(options?.fatal);
     this.#ignoreBOM = Boolean(options?.ignoreBOM);
     this.#decoder = new Utf8Decoder(this.#fatal);
   }
 
-  /** The encoding's name, as the standard spells it. */
   get encoding(): string {
     return "utf-8";
   }
 
-  /** True when malformed bytes are a TypeError. */
   get fatal(): boolean {
     return this.#fatal;
   }
 
-  /** True when a leading byte order mark stays in the text. */
   get ignoreBOM(): boolean {
     return this.#ignoreBOM;
   }
@@ -96,32 +93,4 @@ export class TextDecoder {
   get [Symbol.toStringTag](): string {
     return "TextDecoder";
   }
-}
-
-/** Labels are compared without ASCII case and without surrounding ASCII whitespace. */
-function isUtf8Label(label: string): boolean {
-  let text = "";
-  for (let index = 0; index < label.length; index += 1) {
-    const unit = charCodeAt(label, index);
-    text += fromCharCode(unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
-  }
-  switch (trimSpace(text)) {
-    case "utf-8":
-    case "utf8":
-    case "unicode-1-1-utf-8":
-    case "unicode11utf8":
-    case "unicode20utf8":
-    case "x-unicode20utf8":
-      return true;
-    default:
-      return false;
-  }
-}
-
-function trimSpace(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isAsciiSpace(charCodeAt(text, start))) start += 1;
-  while (end > start && isAsciiSpace(charCodeAt(text, end - 1))) end -= 1;
-  return slice(text, start, end);
 }

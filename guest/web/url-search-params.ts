@@ -1,16 +1,32 @@
 /** `URLSearchParams`, following the WHATWG URL standard; complete, and live when it belongs to a `URL`. */
 
+import {
+  RealMap,
+  add,
+  apply,
+  createList,
+  defineOwn,
+  each,
+  filter,
+  get,
+  getOwnPropertyDescriptor,
+  mapForEach,
+  mapSet,
+  ownKeys,
+  slice,
+  sort,
+} from "../intrinsics.ts";
+import type { List } from "../intrinsics.ts";
 import { refuseToClone } from "./clone-refusals.ts";
-import type { Pair } from "./form-encoding.ts";
 import { parseQuery, toQuery, toUsvString } from "./form-encoding.ts";
-import type { List } from "./intrinsics.ts";
-import { add, apply, createList, defineOwn, each, sort } from "./intrinsics.ts";
-import { toPairs } from "./search-params-init.ts";
+import type { Pair } from "./form-encoding.ts";
 
-/** What only `URL` may do; assigned inside the class, where the private fields are in reach. */
-let link: (params: URLSearchParams, onChange: () => void) => void;
-let replace: (params: URLSearchParams, query: string) => void;
-let write: (params: URLSearchParams) => string;
+/** Makes `onChange` be called after each change that the program makes. For `URL` only, as the next two. */
+export let linkSearchParams: (params: URLSearchParams, onChange: () => void) => void;
+/** Replaces the query (without `?`) without calling `onChange`. */
+export let replaceSearchParams: (params: URLSearchParams, query: string) => void;
+/** What `toString` returns, even after the program has replaced that method. */
+export let toSearch: (params: URLSearchParams) => string;
 
 /** An ordered list of names and values, both of them strings without lone surrogates. */
 export class URLSearchParams {
@@ -18,13 +34,13 @@ export class URLSearchParams {
   #onChange: (() => void) | undefined;
 
   static {
-    link = (params, onChange) => {
+    linkSearchParams = (params, onChange) => {
       params.#onChange = onChange;
     };
-    replace = (params, query) => {
+    replaceSearchParams = (params, query) => {
       params.#pairs = parseQuery(query);
     };
-    write = (params) => toQuery(params.#pairs);
+    toSearch = (params) => toQuery(params.#pairs);
   }
 
   /** From a query (with or without `?`), a record, pairs, or another `URLSearchParams`. */
@@ -32,12 +48,10 @@ export class URLSearchParams {
     this.#pairs = toPairs(init);
   }
 
-  /** The number of pairs. */
   get size(): number {
     return this.#pairs.length;
   }
 
-  /** Adds a pair at the end, beside those of the same name. */
   append(name: unknown, value: unknown): void {
     requireArguments(arguments.length, 2);
     add(this.#pairs, { name: toUsvString(name), value: toUsvString(value) });
@@ -48,40 +62,41 @@ export class URLSearchParams {
   delete(name: unknown, value?: unknown): void {
     requireArguments(arguments.length, 1);
     const matches = toMatcher(name, value);
-    this.#keep((pair) => (matches(pair) ? undefined : pair));
+    this.#pairs = filter(this.#pairs, (pair) => !matches(pair));
     this.#onChange?.();
   }
 
-  /** The first value of a name. */
   get(name: unknown): string | null {
     requireArguments(arguments.length, 1);
-    return this.#find(toMatcher(name))?.value ?? null;
+    return filter(this.#pairs, toMatcher(name))[0]?.value ?? null;
   }
 
-  /** All values of a name. */
   getAll(name: unknown): string[] {
     requireArguments(arguments.length, 1);
-    const matches = toMatcher(name);
     const values: string[] = [];
-    each(this.#pairs, (pair) => {
-      if (matches(pair)) defineOwn(values, values.length, pair.value, true);
-    });
+    each(filter(this.#pairs, toMatcher(name)), ({ value }) => defineOwn(values, values.length, value, true));
     return values;
   }
 
   /** Whether a pair of this name, and of this value if one is given, exists. */
   has(name: unknown, value?: unknown): boolean {
     requireArguments(arguments.length, 1);
-    return this.#find(toMatcher(name, value)) !== undefined;
+    return filter(this.#pairs, toMatcher(name, value)).length > 0;
   }
 
-  /** Puts the value where the name first stands and removes its other pairs, or appends. */
+  /** Puts the value in the place of the first pair of this name and removes its other pairs, or appends. */
   set(name: unknown, value: unknown): void {
     requireArguments(arguments.length, 2);
     const next: Pair = { name: toUsvString(name), value: toUsvString(value) };
-    const first = this.#find((pair) => pair.name === next.name);
-    if (first === undefined) add(this.#pairs, next);
-    else this.#keep((pair) => (pair === first ? next : pair.name === next.name ? undefined : pair));
+    let isSet = false;
+    const pairs: List<Pair> = createList();
+    each(this.#pairs, (pair) => {
+      const isNamed = pair.name === next.name;
+      if (!isNamed || !isSet) add(pairs, isNamed ? next : pair);
+      isSet ||= isNamed;
+    });
+    if (!isSet) add(pairs, next);
+    this.#pairs = pairs;
     this.#onChange?.();
   }
 
@@ -91,44 +106,31 @@ export class URLSearchParams {
     this.#onChange?.();
   }
 
-  /** Visits the pairs, those added meanwhile too. */
+  /** Visits the pairs, also those added meanwhile. */
   forEach(visit: (value: string, name: string, params: URLSearchParams) => void, self?: unknown): void {
     if (typeof visit !== "function") throw new TypeError("forEach needs a function");
     for (let index = 0; index < this.#pairs.length; index += 1) {
-      const pair = this.#pairs[index];
-      if (pair !== undefined) apply(visit, self, [pair.value, pair.name, this]);
+      const { name, value } = this.#pairs[index] as Pair;
+      apply(visit, self, [value, name, this]);
     }
   }
 
-  /** Live iteration over `[name, value]`. */
-  *entries(): IterableIterator<[string, string]> {
-    for (let index = 0; index < this.#pairs.length; index += 1) {
-      const pair = this.#pairs[index];
-      if (pair !== undefined) yield [pair.name, pair.value];
-    }
+  entries(): IterableIterator<[string, string]> {
+    return this.#iterate(({ name, value }) => [name, value]);
   }
 
-  /** Live iteration over the names. */
-  *keys(): IterableIterator<string> {
-    for (let index = 0; index < this.#pairs.length; index += 1) {
-      const pair = this.#pairs[index];
-      if (pair !== undefined) yield pair.name;
-    }
+  keys(): IterableIterator<string> {
+    return this.#iterate(({ name }) => name);
   }
 
-  /** Live iteration over the values. */
-  *values(): IterableIterator<string> {
-    for (let index = 0; index < this.#pairs.length; index += 1) {
-      const pair = this.#pairs[index];
-      if (pair !== undefined) yield pair.value;
-    }
+  values(): IterableIterator<string> {
+    return this.#iterate(({ value }) => value);
   }
 
   [Symbol.iterator](): IterableIterator<[string, string]> {
     return this.entries();
   }
 
-  /** The query without `?`. */
   toString(): string {
     return toQuery(this.#pairs);
   }
@@ -137,41 +139,13 @@ export class URLSearchParams {
     return "URLSearchParams";
   }
 
-  #find(matches: (pair: Pair) => boolean): Pair | undefined {
-    for (let index = 0; index < this.#pairs.length; index += 1) {
-      const pair = this.#pairs[index];
-      if (pair !== undefined && matches(pair)) return pair;
-    }
-    return undefined;
-  }
-
-  /** Replaces each pair by what `choose` answers; `undefined` drops it. */
-  #keep(choose: (pair: Pair) => Pair | undefined): void {
-    const kept: List<Pair> = createList();
-    each(this.#pairs, (pair) => {
-      const chosen = choose(pair);
-      if (chosen !== undefined) add(kept, chosen);
-    });
-    this.#pairs = kept;
+  /** Live: shows pairs that are added meanwhile. */
+  *#iterate<Item>(toItem: (pair: Pair) => Item): IterableIterator<Item> {
+    for (let index = 0; index < this.#pairs.length; index += 1) yield toItem(this.#pairs[index] as Pair);
   }
 }
 
 refuseToClone(URLSearchParams.prototype, "URLSearchParams");
-
-/** Has `onChange` called after each change that the program makes. For `URL` only, never handed to the program. */
-export function linkSearchParams(params: URLSearchParams, onChange: () => void): void {
-  link(params, onChange);
-}
-
-/** Takes over a new query (without `?`) without calling `onChange`. For `URL` only, never handed to the program. */
-export function replaceSearchParams(params: URLSearchParams, query: string): void {
-  replace(params, query);
-}
-
-/** What `toString` answers, even after the program has replaced that method. */
-export function toSearch(params: URLSearchParams): string {
-  return write(params);
-}
 
 function toMatcher(rawName: unknown, rawValue?: unknown): (pair: Pair) => boolean {
   const name = toUsvString(rawName);
@@ -180,8 +154,55 @@ function toMatcher(rawName: unknown, rawValue?: unknown): (pair: Pair) => boolea
   return (pair) => pair.name === name && pair.value === value;
 }
 
-/** A forgotten argument would otherwise become the text "undefined". */
+/** A forgotten argument would otherwise become the string "undefined". */
 function requireArguments(given: number, needed: number): void {
   if (given < needed)
     throw new TypeError(needed + " argument" + (needed === 1 ? "" : "s") + " needed, " + given + " given");
+}
+
+/** Converts as Web IDL does: objects with an iterator are sequences, other objects records, other values strings. */
+export function toPairs(init: unknown): List<Pair> {
+  if (init === undefined) return createList();
+  if (isObject(init)) return isIterable(init) ? fromSequence(init) : fromRecord(init);
+  const query = toUsvString(init);
+  return parseQuery(query[0] === "?" ? slice(query, 1) : query);
+}
+
+function fromSequence(sequence: Iterable<unknown>): List<Pair> {
+  const pairs: List<Pair> = createList();
+  for (const item of sequence) add(pairs, toPair(item));
+  return pairs;
+}
+
+function toPair(item: unknown): Pair {
+  if (!isObject(item) || !isIterable(item)) throw new TypeError("Each pair must be an iterable of a name and a value");
+  const parts: List<string> = createList();
+  for (const part of item) add(parts, toUsvString(part));
+  if (parts.length !== 2) throw new TypeError("Each pair must have a name and a value, nothing else");
+  return { name: parts[0] as string, value: parts[1] as string };
+}
+
+/** Names that differ only in lone surrogates become one; the later value stays, in the earlier place. */
+function fromRecord(record: object): List<Pair> {
+  const values = new RealMap<string, string>();
+  const names = ownKeys(record);
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as PropertyKey;
+    if (getOwnPropertyDescriptor(record, name)?.enumerable !== true) continue;
+    mapSet(values, toUsvString(name), toUsvString(get(record, name)));
+  }
+  const pairs: List<Pair> = createList();
+  mapForEach(values, (value, name) => add(pairs, { name: name as string, value: value as string }));
+  return pairs;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  const method: unknown = get(value, Symbol.iterator);
+  if (method === undefined || method === null) return false;
+  if (typeof method !== "function") throw new TypeError("The iterator is not a function");
+  return true;
 }

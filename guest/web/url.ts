@@ -1,25 +1,32 @@
 /**
- * `URL` of the WHATWG standard. The host parses, because a second parser would sooner or later disagree with the
- * one that decides where requests may go; this side holds the parts and keeps `searchParams` in step.
+ * `URL` of the WHATWG standard. The host parses, because a second parser could disagree with the one that decides where
+ * requests may go; this side holds the parts and keeps `searchParams` in step.
  */
 
+import { URL_PARTS } from "../../src/sandbox/wire.ts";
+import type { UrlParts } from "../../src/sandbox/wire.ts";
+import { create, defineProperty, get, parseJson, slice } from "../intrinsics.ts";
 import { refuseToClone } from "./clone-refusals.ts";
 import { toUsvString } from "./form-encoding.ts";
-import { slice } from "./intrinsics.ts";
-import type { UrlParts } from "../../src/sandbox/wire.ts";
-import type { ParseUrl, SetUrlPart } from "./url-parts.ts";
-import { parseHref, parseParts, toBase } from "./url-parts.ts";
 import { linkSearchParams, replaceSearchParams, toSearch, URLSearchParams } from "./url-search-params.ts";
 
-interface UrlHost {
-  readonly parse: ParseUrl;
-  readonly set: SetUrlPart;
+/** How much of an invalid URL its error repeats. */
+const SHOWN_UNITS = 200;
+
+/** The two requests that the host answers. */
+export interface UrlHost {
+  /** Returns the parts as JSON, or `undefined` if the string is not a URL. */
+  readonly parse: (href: string, base: string | undefined) => string | undefined;
+  /** Sets one part and returns all parts as JSON; an invalid value changes nothing. */
+  readonly set: (href: string, part: string, value: string) => string;
 }
 
-/** Gives a new object its parts; assigned inside the class, where the private fields are in reach. */
+/** Assigned inside the class, where the private fields can be reached. */
 let bind: (url: ParsedUrl, host: UrlHost, parts: UrlParts) => void;
+let current: (url: ParsedUrl) => UrlParts;
+let assign: (url: ParsedUrl, part: keyof UrlParts, value: unknown) => void;
 
-/** A parsed URL. Programs meet it as the `URL` that `createUrl` makes, and an unbound one is of no use to them. */
+/** A parsed URL. Programs see it as the `URL` that `createUrl` makes; an unbound one is of no use to them. */
 class ParsedUrl {
   #host: UrlHost | undefined;
   #parts: UrlParts | undefined;
@@ -31,82 +38,8 @@ class ParsedUrl {
       url.#host = host;
       url.#parts = parts;
     };
-  }
-
-  get href(): string {
-    return this.#current().href;
-  }
-  set href(value: string) {
-    const { parse } = this.#bound();
-    this.#adopt(parseHref(parse, value, undefined));
-  }
-
-  /** Scheme, host and port; `"null"` where the scheme has no such notion. */
-  get origin(): string {
-    return this.#current().origin;
-  }
-
-  get protocol(): string {
-    return this.#current().protocol;
-  }
-  set protocol(value: string) {
-    this.#set("protocol", value);
-  }
-
-  get username(): string {
-    return this.#current().username;
-  }
-  set username(value: string) {
-    this.#set("username", value);
-  }
-
-  get password(): string {
-    return this.#current().password;
-  }
-  set password(value: string) {
-    this.#set("password", value);
-  }
-
-  get host(): string {
-    return this.#current().host;
-  }
-  set host(value: string) {
-    this.#set("host", value);
-  }
-
-  get hostname(): string {
-    return this.#current().hostname;
-  }
-  set hostname(value: string) {
-    this.#set("hostname", value);
-  }
-
-  get port(): string {
-    return this.#current().port;
-  }
-  set port(value: string) {
-    this.#set("port", value);
-  }
-
-  get pathname(): string {
-    return this.#current().pathname;
-  }
-  set pathname(value: string) {
-    this.#set("pathname", value);
-  }
-
-  get search(): string {
-    return this.#current().search;
-  }
-  set search(value: string) {
-    this.#set("search", value);
-  }
-
-  get hash(): string {
-    return this.#current().hash;
-  }
-  set hash(value: string) {
-    this.#set("hash", value);
+    current = (url) => url.#current();
+    assign = (url, part, value) => url.#assign(part, value);
   }
 
   /** The query as a live list: changes on either side show on the other. Always the same object. */
@@ -133,13 +66,11 @@ class ParsedUrl {
     return "URL";
   }
 
-  #set(part: keyof UrlParts, value: unknown): void {
-    const { set } = this.#bound();
+  #assign(part: keyof UrlParts, value: unknown): void {
+    const { host } = this.#bound();
     const text = toUsvString(value);
-    this.#adopt(parseParts(set(this.#current().href, part, text)));
-  }
-
-  #adopt(parts: UrlParts): void {
+    const parts =
+      part === "href" ? parseHref(host, text, undefined) : parseParts(host.set(this.#current().href, part, text));
     this.#isSearchStale = false;
     this.#parts = parts;
     if (this.#searchParams !== undefined) replaceSearchParams(this.#searchParams, slice(parts.search, 1));
@@ -147,42 +78,57 @@ class ParsedUrl {
 
   /** Writes changes of `searchParams` back when a part is read, so that a loop of `append` asks the host once. */
   #current(): UrlParts {
-    const { set, parts } = this.#bound();
+    const { host, parts } = this.#bound();
     if (!this.#isSearchStale || this.#searchParams === undefined) return parts;
-    const next = parseParts(set(parts.href, "search", toSearch(this.#searchParams)));
+    const next = parseParts(host.set(parts.href, "search", toSearch(this.#searchParams)));
     this.#isSearchStale = false;
     this.#parts = next;
     return next;
   }
 
-  #bound(): UrlHost & { readonly parts: UrlParts } {
+  #bound(): { readonly host: UrlHost; readonly parts: UrlParts } {
     if (this.#host === undefined || this.#parts === undefined) throw new TypeError("Illegal constructor");
-    return { parse: this.#host.parse, set: this.#host.set, parts: this.#parts };
+    return { host: this.#host, parts: this.#parts };
   }
 }
 
+for (const part of URL_PARTS) {
+  defineProperty(ParsedUrl.prototype, part, {
+    configurable: true,
+    get(this: ParsedUrl) {
+      return current(this)[part];
+    },
+    ...(part !== "origin" && {
+      set(this: ParsedUrl, value: unknown) {
+        assign(this, part, value);
+      },
+    }),
+  });
+}
 refuseToClone(ParsedUrl.prototype, "URL");
 
+type Url = ParsedUrl & { -readonly [Part in keyof UrlParts]: string };
+
 /** What programs use as `URL`. */
-export interface UrlConstructor {
-  new (href: unknown, base?: unknown): ParsedUrl;
-  readonly prototype: ParsedUrl;
+interface UrlConstructor {
+  new (href: unknown, base?: unknown): Url;
+  readonly prototype: Url;
   /** Whether `new URL` with these arguments would succeed. */
   canParse(href: unknown, base?: unknown): boolean;
   /** As `new URL`, with `null` in place of a TypeError. */
-  parse(href: unknown, base?: unknown): ParsedUrl | null;
+  parse(href: unknown, base?: unknown): Url | null;
 }
 
 /**
- * Makes the `URL` class of this realm.
- * The two functions stay in this closure: they are not passed up a chain of classes, which the program could rewire.
+ * Makes the `URL` class of this realm. The host's functions stay in this closure: they are not passed up a chain of
+ * classes, which the program could rewire.
  */
-export function createUrl(parse: ParseUrl, set: SetUrlPart): UrlConstructor {
+export function createUrl(parse: UrlHost["parse"], set: UrlHost["set"]): UrlConstructor {
   const host: UrlHost = { parse, set };
   class URL extends ParsedUrl {
     constructor(href: unknown, base?: unknown) {
       super();
-      bind(this, host, parseHref(parse, href, base));
+      bind(this, host, parseHref(host, toUsvString(href), toBase(base)));
     }
     static canParse(href: unknown, base?: unknown): boolean {
       return parse(toUsvString(href), toBase(base)) !== undefined;
@@ -193,5 +139,29 @@ export function createUrl(parse: ParseUrl, set: SetUrlPart): UrlConstructor {
       return parse(text, baseText) === undefined ? null : new URL(text, baseText);
     }
   }
-  return URL;
+  return URL as unknown as UrlConstructor;
+}
+
+function toBase(base: unknown): string | undefined {
+  return base === undefined ? undefined : toUsvString(base);
+}
+
+/** Throws a TypeError that repeats the start of an invalid URL. */
+function parseHref(host: UrlHost, href: string, base: string | undefined): UrlParts {
+  const parts = host.parse(href, base);
+  if (parts === undefined) throw new TypeError("Invalid URL: " + slice(href, 0, SHOWN_UNITS));
+  return parseParts(parts);
+}
+
+/** Reads the host's reply. */
+function parseParts(text: string): UrlParts {
+  const raw: unknown = parseJson(text);
+  const parts = create(null) as Record<string, string>;
+  for (let index = 0; index < URL_PARTS.length; index += 1) {
+    const name = URL_PARTS[index] as keyof UrlParts;
+    const part: unknown = typeof raw === "object" && raw !== null ? get(raw, name) : undefined;
+    if (typeof part !== "string") throw new TypeError("The host's reply lacks " + name);
+    parts[name] = part;
+  }
+  return parts as UrlParts;
 }

@@ -1,11 +1,10 @@
 /** UTF-8 in both directions, following the WHATWG Encoding standard; the base of the classes that programs see. */
 
+import { Bytes, charCodeAt } from "../intrinsics.ts";
 import { typedArrayLength } from "./buffer-source.ts";
-import { charCodeAt } from "./intrinsics.ts";
 import { TextBuilder } from "./text-builder.ts";
 
 const REPLACEMENT = 0xfffd;
-const Bytes: Uint8ArrayConstructor = Uint8Array;
 
 /** How far an encoding got: code units read, bytes written. */
 export interface Progress {

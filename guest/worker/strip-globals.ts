@@ -1,6 +1,6 @@
 /**
- * Leaves of the globals of a Worker what the language itself defines; the guest adds its own. Names are kept by a list,
- * so that what a later engine adds is gone too.
+ * Removes every global of a Worker that is not part of the language; the guest adds its own. The names in the list stay,
+ * so that what a later engine adds is removed too.
  */
 
 import { getPrototypeOf, ownKeys } from "../intrinsics.ts";

@@ -1,23 +1,28 @@
 /**
- * The only module of ours in a Dynamic Worker: the guest itself, and the three functions by which it is driven from
- * the Worker that owns the wire. It is asked and answers; it holds nothing by which it could speak first.
+ * The module of a Dynamic Worker beside the program: the guest, and the functions by which the Worker that owns the wire
+ * drives it. It only answers; it holds nothing by which it could start an exchange.
  */
 
-import type { ThrownMessage } from "../../src/sandbox/wire.ts";
+import { parseUrlParts, setUrlPart } from "../../src/sandbox/engines/url-parts.ts";
 import { TO_HOST } from "../../src/sandbox/wire.ts";
+import type { ThrownMessage } from "../../src/sandbox/wire.ts";
 import { describeThrown } from "../errors.ts";
 import { RealPromise, apply, freeze, promiseThen, slice, stringifyJson } from "../intrinsics.ts";
 import { enterWorld, prepareWorld } from "../world.ts";
 import { stripGlobals } from "./strip-globals.ts";
-import { onLostRejection } from "./lost-rejection.ts";
-import { parseUrlParts, setUrlPart } from "./url-parts.ts";
 
-/** The program is the other module. It is loaded when the world around it is finished. */
+declare const addEventListener: (type: "unhandledrejection", listener: (event: RejectionEvent) => void) => void;
+declare const Event: { readonly prototype: { preventDefault(): void } };
+interface RejectionEvent {
+  readonly reason: unknown;
+}
+
+/** The program is the other module. It is loaded after its globals are finished. */
 const PROGRAM: string = "program.ts";
-/** Texts that are longer cross in pieces, because one message between Workers has a limit. */
+/** Longer strings cross in pieces, because one message between Workers has a limit. */
 const PIECE_CHARS = 4 * 1024 * 1024;
 
-/** Messages of the program that are not fetched yet: "kind id length", a newline and the text, one after the other. */
+/** Messages of the program that are not fetched yet, each as "kind id length", a newline and the text. */
 let outgoing = "";
 let incoming = "";
 let isTaken = false;
@@ -30,12 +35,17 @@ function fail(kind: ThrownMessage["kind"], thrown: unknown): void {
   send(TO_HOST.THREW, 0, stringifyJson({ __proto__: null, kind, ...describeThrown(thrown) }));
 }
 
-onLostRejection((reason) => fail("thrown", reason));
+// `reason` is a property of each event itself; the method is taken now, before a program could change it.
+const { preventDefault } = Event.prototype;
+addEventListener("unhandledrejection", (event) => {
+  apply(preventDefault, event, []);
+  fail("thrown", event.reason);
+});
 stripGlobals();
 prepareWorld();
 const guest = enterWorld({ send, parseUrl: parseUrlParts, setUrlPart });
 
-/** Resolves when the program has begun; with the start message before it, in pieces. */
+/** Resolves when the program has begun. The start message was fed before. */
 function start(atMs: number): Promise<unknown> {
   const startText = takeIncoming();
   return promiseThen(
@@ -62,7 +72,7 @@ function deliver(kind: number, id: number, atMs: number): void {
   }
 }
 
-/** What a program calls when it writes `import(…)`. */
+/** Takes the place of `import(…)` in a program. */
 function refuseModule(): Promise<never> {
   return new RealPromise((_, reject) => reject(new Error("Not supported")));
 }
@@ -79,15 +89,15 @@ const SESSION = freeze({
   },
   start,
   deliver,
-  /** A piece of what was said; another one follows when it is full. */
+  /** Returns a piece of the messages; if it is full, another one follows. */
   collect: (): string => {
     const piece = slice(outgoing, 0, PIECE_CHARS);
-    outgoing = slice(outgoing, PIECE_CHARS, outgoing.length);
+    outgoing = slice(outgoing, PIECE_CHARS);
     return piece;
   },
 });
 
-/** Answers once: a program can import this module, and must not be handed the functions that drive it. */
+/** Opens once: a program that imports this module must not get the functions that drive it. */
 export const guestWorker = freeze({
   open(): typeof SESSION {
     if (isTaken) throw new TypeError("This worker has its program");

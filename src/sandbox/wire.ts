@@ -78,9 +78,9 @@ export interface ThrownMessage {
   readonly message: string;
   readonly stack: string;
   /** The call whose failure was thrown on, if it was one. */
-  readonly seq?: number;
+  readonly seq?: number | undefined;
   /** What a `ToolError` that never reached the host says of itself. */
-  readonly code?: string;
+  readonly code?: string | undefined;
 }
 
 /** The name under which a program appears in its own stack traces. */

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { EncodeProblem } from "./codec.ts";
-import { formatLine } from "./format.ts";
+import { formatLine } from "./console.ts";
 
 const LIMITS = { bytes: 1_000, depth: 4 };
 
