@@ -215,7 +215,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   "sandbox/engines": {
     folders: ["isolate", "quickjs", "workerd"],
-    interface: ["engine-files.ts", "map-columns.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
+    interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
   store: { folders: ["sqlite"], interface: ["approvals.ts", "executions.ts", "quotas.ts", "row.ts", "store.ts"] },
   "store/sqlite": { folders: ["tables"], interface: ["connection.ts", "to-store-error.ts"] },

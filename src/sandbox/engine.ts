@@ -14,11 +14,11 @@ export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
   /** A seccomp filter, passed on its own descriptor. */
-  readonly filter?: Buffer;
+  readonly filter?: Buffer | undefined;
   /** The child runs below the started process and reports its pid on a descriptor. */
   readonly reportsPid?: boolean;
   /** The child cannot use an inherited connection: it accepts one from a listening socket on the same descriptor. */
-  readonly acceptsWire?: boolean;
+  readonly acceptsWire?: boolean | undefined;
 }
 
 /** A file of the machine, and the name under which a confined child finds it. */

@@ -3,12 +3,12 @@
 import type { ChildKeeper, Limits } from "../domain/index.ts";
 
 import type { ConfinedEngine } from "./engine.ts";
-import { openPool } from "./pool/open-pool.ts";
-import type { ChildLease } from "./pool/open-pool.ts";
+import { ChildPool } from "./pool/child-pool.ts";
 import { mostValueBytes } from "./program/overruns.ts";
 import { toFatal } from "./program/parse-reports.ts";
 import { RunningProgram } from "./program/running-program.ts";
 import type { ProgramEnding, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
+import type { ChildLease } from "./start-child.ts";
 
 /** A guest counts characters of up to this many bytes; the host counts exactly. */
 const BYTES_PER_CHARACTER = 3;
@@ -29,7 +29,7 @@ export interface SandboxOptions {
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const { engine, limits } = options;
-  const pool = openPool({
+  const pool = new ChildPool({
     ...options,
     usualMemoryBytes: limits.memoryBytes,
     maxFrameBytes: Math.max(limits.argumentBytes, mostValueBytes(limits)) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,

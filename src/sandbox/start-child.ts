@@ -1,4 +1,4 @@
-/** Starts one sandbox child and carries frames to and from it. Independent of executions. */
+/** Starts one sandbox child and carries frames to and from it. */
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -13,8 +13,8 @@ import type { ChildCommand, ConfinedEngine } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { hideInherited } from "./hide-inherited.ts";
+import type { ProcessMeasure } from "./measure.ts";
 import { openWire } from "./open-wire.ts";
-import type { WireEnds } from "./open-wire.ts";
 import { lowerPriority, restorePriority } from "./priority.ts";
 
 const STDERR_BYTES = 4_096;
@@ -53,55 +53,65 @@ export interface SandboxChild {
   kill(): void;
 }
 
+/** A child that serves one execution. */
+export interface ChildLease {
+  readonly child: SandboxChild;
+  /** What the child had used before this execution. */
+  readonly baseline: ProcessMeasure;
+  /** Call once, at the end: the child's next frame is not for this execution. `false` if it may not be used again. */
+  readonly release: (reusable: boolean) => void;
+}
+
 export function startChild(options: ChildOptions, listener: ChildListener): SandboxChild {
-  const command = options.engine.command(options.usualMemoryBytes);
+  const { engine, keeper } = options;
+  const command = engine.command(options.usualMemoryBytes);
   const ends = openWire(command.acceptsWire ?? false);
-  const { roll } = options.keeper;
-  const spawned = spawnCommand(enrol(command, roll), ends.stdio, roll);
-  const pid = spawned.pid ?? 0;
-  const stdio: readonly unknown[] = spawned.stdio;
+  const spawned = spawnCommand(command, ends.stdio, keeper.roll);
+  const group = spawned.pid ?? 0;
   const wire = ends.take(spawned);
   const stderr = keepTail(spawned.stderr);
-  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, lowered: 0 };
-  if (command.filter) endWith(stdio[FILTER_DESCRIPTOR], command.filter);
-  if (command.reportsPid) {
-    readPid(stdio[INFO_DESCRIPTOR], (reported) => {
-      engine.pid = reported;
-      if (engine.lowered > 0) lowerPriority(reported, engine.lowered);
-    });
-  }
+  let pid = command.reportsPid ? 0 : group;
+  let isGone = false;
+  /** 0 while it is not lowered. Stored, because the engine's pid may be reported later. */
+  let priority = 0;
   const child: SandboxChild = {
     get pid() {
-      return engine.pid;
+      return pid;
     },
     get isGone() {
-      return engine.isGone;
+      return isGone;
     },
     get hasLowPriority() {
-      return engine.lowered > 0;
+      return priority > 0;
     },
     listener,
     send: createSender(wire),
-    ...createPriorityControl(engine),
-    kill: () => engine.isGone || killGroup(pid),
+    lowerPriority(wanted) {
+      priority = wanted;
+      lowerPriority(pid, wanted);
+    },
+    restorePriority() {
+      // Without a pid its priority was not lowered yet.
+      if (priority > 0 && pid > 0 && !restorePriority(pid)) return false;
+      priority = 0;
+      return true;
+    },
+    kill: () => isGone || killGroup(group),
   };
-  if (pid > 0) options.keeper.keep(pid);
-
-  const leave = once((reason: GloveboxError) => {
-    if (pid > 0) options.keeper.release(pid);
+  if (command.filter) sendFilter(spawned, command.filter);
+  if (command.reportsPid) {
+    readPid(spawned, (reported) => {
+      pid = reported;
+      if (priority > 0) lowerPriority(pid, priority);
+    });
+  }
+  if (group > 0) keeper.keep(group);
+  watchEnd(spawned, stderr, (reason) => {
+    if (isGone) return;
+    if (group > 0) keeper.release(group);
     wire.destroy();
-    engine.isGone = true;
+    isGone = true;
     child.listener.gone(reason);
-  });
-  spawned.once("error", (cause) => {
-    leave(
-      new GloveboxError("SANDBOX_UNAVAILABLE", `The sandbox process cannot be started: ${cause.message}`, { cause }),
-    );
-  });
-  // The started process may end without the engine if it is killed early; the group must not outlive its leader.
-  spawned.once("exit", () => killGroup(pid));
-  spawned.once("close", (code, signal) => {
-    leave(new GloveboxError("SANDBOX_CRASHED", `The sandbox process ended (${signal ?? code}) ${stderr()}`));
   });
   wire.on("error", () => child.kill());
   wire.on("close", () => child.kill()); // an engine may outlive its connection and would be unreachable
@@ -109,23 +119,17 @@ export function startChild(options: ChildOptions, listener: ChildListener): Sand
   return child;
 }
 
-/** The engine's pid may be reported later; until then only the wanted priority is stored. */
-function createPriorityControl(engine: {
-  readonly pid: number;
-  lowered: number;
-}): Pick<SandboxChild, "lowerPriority" | "restorePriority"> {
-  return {
-    lowerPriority(priority) {
-      engine.lowered = priority;
-      lowerPriority(engine.pid, priority);
-    },
-    restorePriority() {
-      // Without a pid its priority was not lowered yet.
-      if (engine.lowered > 0 && engine.pid > 0 && !restorePriority(engine.pid)) return false;
-      engine.lowered = 0;
-      return true;
-    },
-  };
+/** Calls `gone` with the reason; after a failed start possibly twice. */
+function watchEnd(spawned: ChildProcess, stderr: () => string, gone: (reason: GloveboxError) => void): void {
+  spawned.once("error", (cause) => {
+    const message = `The sandbox process cannot be started: ${cause.message}`;
+    gone(new GloveboxError("SANDBOX_UNAVAILABLE", message, { cause }));
+  });
+  // The started process may end without the engine if it is killed early; the group must not outlive its leader.
+  spawned.once("exit", () => killGroup(spawned.pid ?? 0));
+  spawned.once("close", (code, signal) => {
+    gone(new GloveboxError("SANDBOX_CRASHED", `The sandbox process ended (${signal ?? code}) ${stderr()}`));
+  });
 }
 
 /**
@@ -135,31 +139,19 @@ function createPriorityControl(engine: {
 const ENROL = `(echo "add $$" >&${ROLL_DESCRIPTOR}) 2>/dev/null; exec /usr/bin/env -i "$@" ${ROLL_DESCRIPTOR}>&-`;
 
 /**
- * A gateway that is killed while a child starts may not know its pid yet, so the child registers itself before anything
- * else.
+ * In a separate process group: Ctrl-C in a terminal reaches only the gateway, which ends its children itself. A gateway
+ * that is killed meanwhile may not know the pid yet, so the child registers itself in the keeper's list first.
  */
-function enrol(command: ChildCommand, roll: number | undefined): ChildCommand {
-  if (roll === undefined) return command;
+function spawnCommand(command: ChildCommand, wire: "pipe" | number, roll: number | undefined): ChildProcess {
   const environment = Object.entries(ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
-  return { ...command, file: "/bin/sh", args: ["-c", ENROL, "sh", ...environment, command.file, ...command.args] };
-}
-
-/** In a separate process group: Ctrl-C in a terminal reaches only the gateway, which ends its children itself. */
-function spawnCommand(
-  { file, args, filter, reportsPid }: ChildCommand,
-  wire: WireEnds["stdio"],
-  roll: number | undefined,
-): ChildProcess {
+  const [file, args] =
+    roll === undefined
+      ? [command.file, command.args]
+      : ["/bin/sh", ["-c", ENROL, "sh", ...environment, command.file, ...command.args]];
+  const filter = command.filter ? "pipe" : "ignore";
+  const info = command.reportsPid ? "pipe" : "ignore";
   return spawn(file, args, {
-    stdio: hideInherited([
-      "ignore",
-      "ignore",
-      "pipe",
-      wire,
-      filter ? "pipe" : "ignore",
-      reportsPid ? "pipe" : "ignore",
-      roll ?? "ignore",
-    ]),
+    stdio: hideInherited(["ignore", "ignore", "pipe", wire, filter, info, roll ?? "ignore"]),
     env: ENVIRONMENT,
     cwd: "/",
     detached: true,
@@ -213,14 +205,17 @@ function keepTail(stream: Readable | null): () => string {
 }
 
 /** bubblewrap reads the filter to its end before it starts anything. */
-function endWith(stream: unknown, bytes: Buffer): void {
+export function sendFilter({ stdio }: ChildProcess, filter: Buffer): void {
+  const stream = stdio[FILTER_DESCRIPTOR];
   if (!(stream instanceof Writable)) throw new TypeError("The child has no pipe for its filter");
   stream.on("error", () => undefined); // it ended first; its exit tells why
-  stream.end(bytes);
+  stream.end(filter);
 }
 
 /** bubblewrap reports the pid of its child, as seen from outside, in a small JSON object. */
-function readPid(stream: unknown, found: (pid: number) => void): void {
+function readPid(spawned: ChildProcess, found: (pid: number) => void): void {
+  const stdio: readonly unknown[] = spawned.stdio;
+  const stream = stdio[INFO_DESCRIPTOR];
   if (!(stream instanceof Readable)) throw new TypeError("The child has no pipe for its pid");
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => {
@@ -228,13 +223,4 @@ function readPid(stream: unknown, found: (pid: number) => void): void {
     const pid = Number(/"child-pid":\s*(\d+)/.exec(text)?.[1]);
     if (pid > 1) found(pid);
   });
-}
-
-function once<T>(act: (value: T) => void): (value: T) => void {
-  let done = false;
-  return (value) => {
-    if (done) return;
-    done = true;
-    act(value);
-  };
 }

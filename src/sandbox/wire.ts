@@ -1,6 +1,6 @@
 /**
- * The words of the protocol between the host and a sandbox child: kinds of frame and fixed texts.
- * Pure data without Node, because the guest side is built from it too. `docs/reference/guest-protocol.md` describes it.
+ * The protocol between the host and a sandbox child: kinds of frames and fixed strings. Without Node, because the guest
+ * is built from it too. `docs/reference/guest-protocol.md` describes it.
  */
 
 /** What the host sends. */
@@ -13,7 +13,7 @@ export const TO_GUEST = {
   FAILURE: 3,
   /** The timer `id` is due. */
   TICK: 4,
-  /** Say PONG: asked of a child that rests, before it gets a program, and of a program that may wait for something. */
+  /** Asks for PONG: sent to an idle child before it gets a program, and to a program that may wait for something. */
   PING: 5,
 } as const;
 
@@ -35,13 +35,13 @@ export const TO_HOST = {
   THREW: 22,
   /** The isolate's own limit ended the program; the payload is a word of `OVERRUNS`. */
   OVERRUN: 23,
-  /** The answer to PING: the child rests, or its program has done all that it can with what it was given before. */
+  /** The answer to PING: the child is idle, or its program has processed everything that was sent before. */
   PONG: 24,
 } as const;
 
 export const LOG_LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 
-/** Which limit the child or the guest saw overrun. */
+/** The limits that a child or a guest reports as exceeded. */
 export const OVERRUNS = ["wall", "memory", "output", "result", "depth"] as const;
 export type Overrun = (typeof OVERRUNS)[number];
 
@@ -53,10 +53,10 @@ export interface StartMessage {
   readonly namespaces: Readonly<Record<string, string>>;
   /** JSON text of the program's `input`; `null` when none was given. */
   readonly input: string | null;
-  /** Whether the program gets a `fetch` that asks the host. What it may reach is decided there, at each request. */
-  readonly network?: boolean;
-  /** What the program has as `secrets`: tokens by name, never values. Left out, it has none. */
-  readonly secrets?: Readonly<Record<string, string>>;
+  /** Whether the program gets a `fetch` that calls the host, which decides about each request. */
+  readonly network?: boolean | undefined;
+  /** Tokens by name for `secrets` of the program, never values. By default it has none. */
+  readonly secrets?: Readonly<Record<string, string>> | undefined;
   /** Four 32-bit numbers that seed every random value of the program. */
   readonly seed: readonly number[];
   readonly limits: {
@@ -71,21 +71,24 @@ export interface StartMessage {
   };
 }
 
-/** The payload of THREW. Everything in it is the program's own word and is not trusted. */
+/** The payload of THREW. The program can forge all of it. */
 export interface ThrownMessage {
   readonly kind: "thrown" | "unserializable" | "stuck" | "syntax";
   readonly name: string;
   readonly message: string;
   readonly stack: string;
-  /** The call whose failure was thrown on, if it was one. */
+  /** The call whose failure the program threw, if it was one. */
   readonly seq?: number | undefined;
-  /** What a `ToolError` that never reached the host says of itself. */
+  /** The code of a `ToolError` that never reached the host. */
   readonly code?: string | undefined;
 }
 
+/** As much of the name, the message or the stack of an error as the host keeps. */
+export const ERROR_CHARS = 8_192;
+
 /** The name under which a program appears in its own stack traces. */
 export const PROGRAM_FILE = "program.ts";
-/** The program starts on the line after the wrapper's head; the compiler is told to count from there. */
+/** The program starts on the line after this head, from which the compiler counts. */
 export const PROGRAM_HEAD = '(async () => {"use strict";\n';
 export const PROGRAM_TAIL = "\n})";
 

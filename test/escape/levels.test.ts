@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 
 import { confineEngine } from "../../src/sandbox/index.ts";
 import { ENGINES, createEngine } from "../../src/sandbox/fixtures/engines.ts";
-import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
+import { findTools } from "../../src/sandbox/confinement/confine.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import { UNCONFINED, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import { buildProbe } from "./fixtures/probe.ts";

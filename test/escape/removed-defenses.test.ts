@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
+import { findTools } from "../../src/sandbox/confinement/confine.ts";
 import { TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { Run } from "./fixtures/escape-sandbox.ts";
 import { createHostileEngine } from "./fixtures/hostile-engine.ts";
@@ -48,21 +48,21 @@ const HOST_MUTANTS: readonly Mutant[] = [
     defense: "the host's own count of output",
     patch: {
       file: "program/program-output.ts",
-      from: "this.#bytes += Buffer.byteLength(line.text)",
-      to: "this.#bytes += 0",
+      from: "this.bytes += Buffer.byteLength(line.text)",
+      to: "this.bytes += 0",
     },
     attack: "longLogs",
     isHeld: (run) => findFloods(run).length === 0,
   },
   {
     defense: "the limit on console lines",
-    patch: { file: "program/program-output.ts", from: "this.#logs.length >= MOST_LINES", to: "this.#logs.length < 0" },
+    patch: { file: "program/program-output.ts", from: "this.logs.length >= MOST_LINES", to: "this.logs.length < 0" },
     attack: "manyLogs",
     isHeld: ({ logs }) => logs.length <= 10_000,
   },
   {
     defense: "the limit on timers",
-    patch: { file: "program/program-timers.ts", from: "this.#timers.size >= MOST_TIMERS", to: "this.#timers.size < 0" },
+    patch: { file: "program/program-timers.ts", from: "timers.size >= MOST_TIMERS", to: "timers.size < 0" },
     attack: "manyTimers",
     isHeld: (run) => codeOf(run) === "LIMIT_CALLS",
   },
@@ -104,11 +104,11 @@ describe("a defense of the host", () => {
   }
 
   test("only the kill at the wall limit ends a child that never ends", async () => {
-    const from = "overrun(wallOverrun(limits)), lastMs(limits)";
+    const from = 'overrun(createOverrun("wall", limits)), lastMs(limits)';
     const open = await buildPatchedSandbox({
       file: "program/program-watch.ts",
       from,
-      to: "overrun(wallOverrun(limits)), 1e8",
+      to: 'overrun(createOverrun("wall", limits)), 1e8',
     });
     const broken = await openEscapeSandbox(createHostileEngine("ready"), undefined, open);
     assert.equal(await broken.value("honest"), "honest");
@@ -133,7 +133,7 @@ describe("a defense of the host", () => {
   });
 
   test("a child that reports ready twice is ended, and nothing else keeps it from two executions", async () => {
-    const from = "child.listener = { ...child.listener, frame: () => endWorker(worker) };";
+    const from = "child.listener = { ...child.listener, frame: () => worker.end() };";
     const open = await buildPatchedSandbox({ file: "pool/child-starts.ts", from, to: "" });
     await using broken = await openEscapeSandbox({ ...createHostileEngine("twice"), ...findTools() }, undefined, open);
     const runs = await Promise.all([broken.run("honest"), broken.run("honest")]);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
+import { findTools } from "../../src/sandbox/confinement/confine.ts";
 import { LATE_MS, TIGHT, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox, Run } from "./fixtures/escape-sandbox.ts";
 import { createHostileEngine } from "./fixtures/hostile-engine.ts";

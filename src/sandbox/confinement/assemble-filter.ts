@@ -1,6 +1,6 @@
 /** Writes the seccomp filter as the kernel reads it: classic BPF, eight bytes an instruction. */
 
-import { ACCEPTING, ALLOWED, UNKNOWN_TO_CHILD, X64 } from "./syscalls.ts";
+import { ACCEPTING, ALLOWED } from "./syscalls.ts";
 import type { AllowedGroup } from "./syscalls.ts";
 
 /** Opcodes of linux/bpf_common.h. */
@@ -21,6 +21,11 @@ const AUDIT_ARCH_X86_64 = 0xc000_003e;
 /** Calls of the x32 ABI carry this bit and would pass a filter that only knows the plain numbers. */
 const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
+/** The calls whose arguments the filter checks. */
+const CLONE = 56;
+const SENDTO = 44;
+/** Its flags are in memory, which a filter cannot read: it fails with ENOSYS, and the C library uses `clone` instead. */
+const CLONE3 = 435;
 
 const KILL = 0x8000_0000;
 const ALLOW = 0x7fff_0000;
@@ -36,13 +41,14 @@ interface Instruction {
   readonly no?: number;
 }
 
-/** The filter for this processor; `undefined` without a system call table for it. */
+/** The filter for this processor; `undefined` without system call numbers for it. */
 export function assembleFilter(architecture: string, acceptsWire = false): Buffer | undefined {
   if (architecture !== "x64") return undefined;
   const wire = acceptsWire ? [...refuseAddressed(), ...allowListed([ACCEPTING])] : [];
   return encode([
     ...refuseForeign(),
-    ...refuseClone3(),
+    { code: JUMP_EQUAL, value: CLONE3, yes: 0, no: 1 },
+    fail(ENOSYS),
     ...allowThreads(),
     ...allowListed(ALLOWED),
     ...wire,
@@ -50,7 +56,7 @@ export function assembleFilter(architecture: string, acceptsWire = false): Buffe
   ]);
 }
 
-/** A call by another convention has other numbers, so nothing else here would mean what it says. */
+/** Another calling convention has other numbers, which the rest of the filter would misread. */
 function refuseForeign(): readonly Instruction[] {
   return [
     { code: LOAD, value: ARCHITECTURE },
@@ -62,14 +68,10 @@ function refuseForeign(): readonly Instruction[] {
   ];
 }
 
-function refuseClone3(): readonly Instruction[] {
-  return UNKNOWN_TO_CHILD.flatMap((name) => [{ code: JUMP_EQUAL, value: numberOf(name), yes: 0, no: 1 }, fail(ENOSYS)]);
-}
-
 /** `clone` makes a process unless CLONE_THREAD is set; the flags are its first argument. */
 function allowThreads(): readonly Instruction[] {
   return [
-    { code: JUMP_EQUAL, value: numberOf("clone"), yes: 0, no: 4 },
+    { code: JUMP_EQUAL, value: CLONE, yes: 0, no: 4 },
     { code: LOAD, value: FIRST_ARGUMENT },
     { code: JUMP_ALL_SET, value: CLONE_THREAD, yes: 0, no: 1 },
     { code: RETURN, value: ALLOW },
@@ -77,11 +79,11 @@ function allowThreads(): readonly Instruction[] {
   ];
 }
 
-/** `sendto` speaks on a connection when it names no address; with one it could reach others from a pair of its own. */
+/** `sendto` without an address uses the connection; with one it could reach other sockets from a private pair. */
 function refuseAddressed(): readonly Instruction[] {
   const [low, high] = FIFTH_ARGUMENT;
   return [
-    { code: JUMP_EQUAL, value: numberOf("sendto"), yes: 0, no: 6 },
+    { code: JUMP_EQUAL, value: SENDTO, yes: 0, no: 6 },
     { code: LOAD, value: low },
     { code: JUMP_EQUAL, value: 0, yes: 0, no: 3 },
     { code: LOAD, value: high },
@@ -92,21 +94,15 @@ function refuseAddressed(): readonly Instruction[] {
 }
 
 function allowListed(groups: readonly AllowedGroup[]): readonly Instruction[] {
-  const names = groups.flatMap(({ calls }) => calls).filter((name) => name !== "clone");
-  return names.flatMap((name) => [
-    { code: JUMP_EQUAL, value: numberOf(name), yes: 0, no: 1 },
+  const numbers = groups.flatMap(({ x64 }) => Object.values(x64)).filter((number) => number !== CLONE);
+  return numbers.flatMap((value) => [
+    { code: JUMP_EQUAL, value, yes: 0, no: 1 },
     { code: RETURN, value: ALLOW },
   ]);
 }
 
 function fail(errno: number): Instruction {
   return { code: RETURN, value: FAIL | errno };
-}
-
-function numberOf(name: string): number {
-  const number = X64[name];
-  if (number === undefined) throw new TypeError(`No number is known for the system call ${name}`);
-  return number;
 }
 
 function encode(instructions: readonly Instruction[]): Buffer {

@@ -1,22 +1,21 @@
 /**
- * Wraps the command of a sandbox child in bubblewrap: namespaces of its own for users, mounts, processes, network, IPC
- * and host name; a read-only root with the engine's own files and nothing else; no capabilities, no new privileges; a
- * seccomp filter; an empty environment. It dies with its parent.
+ * Wraps the command of a sandbox child in bubblewrap: separate namespaces for users, mounts, processes, network, IPC and
+ * host name; a read-only root with only the engine's files; no capabilities, no new privileges; a seccomp filter; an
+ * empty environment. It dies with its parent.
  */
+
+import { accessSync, constants } from "node:fs";
 
 import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR } from "../engine.ts";
 import type { ChildCommand, EngineFile } from "../engine.ts";
 
-export interface ConfinementTools {
-  readonly bubblewrap: string;
-  readonly prlimit: string | undefined;
-}
-
+/** Never from PATH: one of its folders may be writable for others, and these programs build the wall. */
+const FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 /** No file can be written, no core dumped, few descriptors opened. Memory is capped once the engine is up. */
 const RLIMITS = ["--core=0", "--fsize=0", "--nofile=64", "--memlock=0", "--msgqueue=0"];
 
 export interface Confinement {
-  readonly tools: ConfinementTools;
+  readonly tools: { readonly bubblewrap: string; readonly prlimit: string | undefined };
   readonly files: readonly EngineFile[];
   readonly filter: Buffer | undefined;
 }
@@ -55,7 +54,25 @@ export function confine(
     file,
     ...args,
   ];
-  const extra = { ...(filter && { filter }), ...(acceptsWire && { acceptsWire }), reportsPid: true };
+  const extra = { filter, acceptsWire, reportsPid: true };
   if (tools.prlimit === undefined) return { file: tools.bubblewrap, args: bubblewrap, ...extra };
   return { file: tools.prlimit, args: [...RLIMITS, "--", tools.bubblewrap, ...bubblewrap], ...extra };
+}
+
+/** The programs that confinement needs; `undefined` for those that are missing. */
+export function findTools(): { readonly bubblewrap: string | undefined; readonly prlimit: string | undefined } {
+  return { bubblewrap: findProgram("bwrap"), prlimit: findProgram("prlimit") };
+}
+
+function findProgram(name: string): string | undefined {
+  return FOLDERS.map((folder) => `${folder}/${name}`).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

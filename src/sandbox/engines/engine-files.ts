@@ -1,15 +1,42 @@
-/** The files that engines have in common: the bundled child and the shared libraries. */
+/** What engines have in common: the bundled child, the shared libraries, and the commands of those that run in Node. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { EngineName } from "../../domain/index.ts";
-import type { EngineFile } from "../engine.ts";
+import type { Engine, EngineFile } from "../engine.ts";
 
-/** Where a confined child finds its own Node and code. */
-export const NODE_AT = "/engine/node";
-export const CHILD_AT = "/engine/child.mjs";
+/** Where a confined child finds its Node and its code. */
+const NODE_AT = "/engine/node";
+const CHILD_AT = "/engine/child.mjs";
+
+interface NodeEngine {
+  readonly name: EngineName;
+  /** The Node that runs children. */
+  readonly node: string;
+  readonly flags: readonly string[];
+  /** The native or WebAssembly code of the engine. */
+  readonly code: EngineFile;
+}
+
+/** An engine whose child is a Node process with the arguments CODE and MEMORY. */
+export function createNodeEngine({ name, node, flags, code }: NodeEngine): Engine {
+  const child = findChild(name);
+  const command = (file: string, childAt: string, codeAt: string) => (usualMemoryBytes: number) => ({
+    file,
+    args: [...flags, childAt, codeAt, String(usualMemoryBytes)],
+  });
+  const files = (): readonly EngineFile[] => [
+    { from: realpathSync(node), at: NODE_AT },
+    { from: child, at: CHILD_AT },
+    ...listLibraries(),
+    { from: realpathSync(code.from), at: code.at },
+  ];
+  const contained =
+    process.platform === "linux" ? { files: files(), command: command(NODE_AT, CHILD_AT, code.at) } : undefined;
+  return { name, command: command(node, child, code.from), contained };
+}
 
 /** The child is one bundled file. From source it is the last build's: a confined root takes single files only. */
 export function findChild(engine: EngineName): string {
@@ -22,22 +49,13 @@ export function findChild(engine: EngineName): string {
   throw new GloveboxError("SANDBOX_UNAVAILABLE", "The sandbox child is not built", { hint: "Run `npm run build`" });
 }
 
-/** Node, the child and the libraries under the names of a confined root; an engine adds its own part. */
-export function listFiles(node: string, child: string): readonly EngineFile[] {
-  return [
-    { from: realpathSync(node), at: NODE_AT },
-    { from: child, at: CHILD_AT },
-    ...listLibraries().map((library) => ({ from: realpathSync(library), at: library })),
-  ];
-}
-
 /** The shared libraries of this process: the same executable needs the same ones, and the engines no others. */
-export function listLibraries(): readonly string[] {
+export function listLibraries(): readonly EngineFile[] {
   // Resolving the names of network interfaces is slow and not needed.
   Object.assign(process.report, { excludeNetwork: true });
-  return parseSharedObjects(process.report.getReport()).filter(
-    (library) => library.startsWith("/") && !library.endsWith(".node"),
-  );
+  return parseSharedObjects(process.report.getReport())
+    .filter((library) => library.startsWith("/") && !library.endsWith(".node"))
+    .map((library) => ({ from: realpathSync(library), at: library }));
 }
 
 function parseSharedObjects(report: object): readonly string[] {

@@ -10,8 +10,7 @@ import { LOW_PRIORITY } from "../priority.ts";
 import { startChild } from "../start-child.ts";
 import type { ChildOptions } from "../start-child.ts";
 import { TO_HOST } from "../wire.ts";
-import { createWorker, endWorker } from "./worker.ts";
-import type { PoolWorker } from "./worker.ts";
+import { PoolWorker } from "./worker.ts";
 
 const START_MS = 20_000;
 /** After this many failed starts in a row, the machine cannot run the engine. */
@@ -42,7 +41,6 @@ export class ChildStarts {
     return this.#underWay.size;
   }
 
-  /** Whether too many starts in a row failed. */
   get hasGivenUp(): boolean {
     return this.#failed >= MOST_FAILED;
   }
@@ -55,8 +53,8 @@ export class ChildStarts {
     });
     // A start costs as much processor time as a hundred short programs, and usually no request waits for it.
     if (this.#mayGiveWay && !isUrgent) child.lowerPriority(LOW_PRIORITY);
-    const worker = createWorker(child);
-    worker.timer = setTimeout(() => endWorker(worker), START_MS);
+    const worker = new PoolWorker(child);
+    worker.timer = setTimeout(() => worker.end(), START_MS);
     this.#underWay.add(worker);
     return worker;
   }
@@ -88,14 +86,14 @@ export class ChildStarts {
   async #begin(worker: PoolWorker): Promise<void> {
     const { child } = worker;
     // It may send nothing more before its first program.
-    child.listener = { ...child.listener, frame: () => endWorker(worker) };
+    child.listener = { ...child.listener, frame: () => worker.end() };
     const { engine, usualMemoryBytes } = this.#options;
     const capped = engine.prlimit === undefined || (await capMemory(engine.prlimit, child.pid, usualMemoryBytes));
     if (child.isGone) return; // it died meanwhile; its listener was already called
-    if (!capped || worker.isDismissed) return endWorker(worker);
+    if (!capped || worker.isDismissed) return worker.end();
     this.#underWay.delete(worker);
     if (child.restorePriority()) return this.#listener.up(worker);
     this.#mayGiveWay = false;
-    endWorker(worker);
+    worker.end();
   }
 }

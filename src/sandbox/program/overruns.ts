@@ -1,85 +1,73 @@
 /** The errors of the limits that the sandbox enforces. Each names the limit, its value and the way out. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { Limits } from "../../domain/index.ts";
+import type { ErrorCode, Limits } from "../../domain/index.ts";
 
 import type { Overrun } from "../wire.ts";
 
-export function wallOverrun(limits: Limits): GloveboxError {
-  return new GloveboxError("LIMIT_TIME", `The program ran longer than its limit of ${limits.wallMs} ms (wallMs)`, {
+export const MOST_LINES = 10_000;
+export const MOST_TIMERS = 1_000;
+
+/** What a child or guest reports about itself, and what only the host sees. */
+type Limit = Overrun | "cpu" | "lines" | "timers";
+
+interface LimitError {
+  readonly code: ErrorCode;
+  readonly message: (limits: Limits, usedMs: number) => string;
+  readonly hint: string;
+}
+
+const ERRORS: Readonly<Record<Limit, LimitError>> = {
+  wall: {
+    code: "LIMIT_TIME",
+    message: ({ wallMs }) => `The program ran longer than its limit of ${wallMs} ms (wallMs)`,
     hint: "Look for a loop without end, call tools in parallel with Promise.all, or split the work into several programs",
-  });
-}
-
-export function cpuOverrun(limits: Limits, usedMs: number): GloveboxError {
-  const message = `The program used ${usedMs} ms of processor time; its limit is ${limits.cpuMs} ms (cpuMs)`;
-  return new GloveboxError("LIMIT_TIME", message, {
+  },
+  cpu: {
+    code: "LIMIT_TIME",
+    message: ({ cpuMs }, usedMs) => `The program used ${usedMs} ms of processor time; its limit is ${cpuMs} ms (cpuMs)`,
     hint: "Look for a loop without end, or let a tool filter the data before the program sees it",
-  });
-}
-
-export function memoryOverrun(limits: Limits): GloveboxError {
-  const megabytes = Math.round(limits.memoryBytes / (1024 * 1024));
-  return new GloveboxError(
-    "LIMIT_MEMORY",
-    `The program needed more memory than its limit of ${megabytes} MB (memoryBytes)`,
-    {
-      hint: "Keep only the fields you need and work on the data in pieces",
-    },
-  );
-}
-
-export function outputOverrun(limits: Limits): GloveboxError {
-  const message = `The logs are larger than the limit of ${limits.outputBytes} bytes (outputBytes)`;
-  return new GloveboxError("LIMIT_SIZE", message, {
+  },
+  memory: {
+    code: "LIMIT_MEMORY",
+    message: ({ memoryBytes }) =>
+      `The program needed more memory than its limit of ${Math.round(memoryBytes / (1024 * 1024))} MB (memoryBytes)`,
+    hint: "Keep only the fields you need and work on the data in pieces",
+  },
+  output: {
+    code: "LIMIT_SIZE",
+    message: ({ outputBytes }) => `The logs are larger than the limit of ${outputBytes} bytes (outputBytes)`,
     hint: "Log a summary, or return the data as the result",
-  });
+  },
+  result: {
+    code: "LIMIT_SIZE",
+    message: (limits) => `The result is larger than its limit of ${mostValueBytes(limits)} bytes (resultBytes)`,
+    hint: "Return a summary, a count or a selection instead of everything",
+  },
+  depth: {
+    code: "LIMIT_SIZE",
+    message: ({ depth }) => `The result nests deeper than its limit of ${depth} levels (depth)`,
+    hint: "Return a flatter value",
+  },
+  lines: {
+    code: "LIMIT_SIZE",
+    message: () => `The program wrote more than ${MOST_LINES} lines to the console`,
+    hint: "Log a summary, or return the data as the result",
+  },
+  timers: {
+    code: "LIMIT_CALLS",
+    message: () => `The program has more than ${MOST_TIMERS} timers waiting at once`,
+    hint: "Wait for one timer before starting the next",
+  },
+};
+
+/** `usedMs` is the processor time, for `cpu`. */
+export function createOverrun(limit: Limit, limits: Limits, usedMs = 0): GloveboxError {
+  const { code, message, hint } = ERRORS[limit];
+  return new GloveboxError(code, message(limits, usedMs), { hint });
 }
 
-/** A value over `outputBytes` is kept as a handle, so what ends here is larger than any result may be. */
+/** A value over `outputBytes` is kept as a handle; one over this ends the program. */
 export function mostValueBytes({ outputBytes, resultBytes }: Limits): number {
   return Math.max(outputBytes, resultBytes);
-}
-
-export function resultOverrun(limits: Limits): GloveboxError {
-  const message = `The result is larger than its limit of ${mostValueBytes(limits)} bytes (resultBytes)`;
-  return new GloveboxError("LIMIT_SIZE", message, {
-    hint: "Return a summary, a count or a selection instead of everything",
-  });
-}
-
-export function depthOverrun(limits: Limits): GloveboxError {
-  return new GloveboxError("LIMIT_SIZE", `The result nests deeper than its limit of ${limits.depth} levels (depth)`, {
-    hint: "Return a flatter value",
-  });
-}
-
-export function lineOverrun(most: number): GloveboxError {
-  return new GloveboxError("LIMIT_SIZE", `The program wrote more than ${most} lines to the console`, {
-    hint: "Log a summary, or return the data as the result",
-  });
-}
-
-export function timerOverrun(most: number): GloveboxError {
-  return new GloveboxError("LIMIT_CALLS", `The program has more than ${most} timers waiting at once`, {
-    hint: "Wait for one timer before starting the next",
-  });
-}
-
-/** What a child or guest reported about itself, as an error. */
-export function toOverrun(reported: Overrun, limits: Limits): GloveboxError {
-  switch (reported) {
-    case "wall":
-      return wallOverrun(limits);
-    case "memory":
-      return memoryOverrun(limits);
-    case "output":
-      return outputOverrun(limits);
-    case "result":
-      return resultOverrun(limits);
-    case "depth":
-      return depthOverrun(limits);
-    default:
-      return reported satisfies never;
-  }
 }

@@ -1,46 +1,43 @@
 /** Parses a child's reports about a program. Untrusted: a child may have been compromised. */
 
-import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, defined, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Json, Limits } from "../../domain/index.ts";
 
-import { memoryOverrun, toOverrun } from "./overruns.ts";
-import { OVERRUNS } from "../wire.ts";
+import { ERROR_CHARS, OVERRUNS } from "../wire.ts";
 import type { ThrownMessage } from "../wire.ts";
+import { createOverrun } from "./overruns.ts";
 
-const TEXT_CHARS = 8_192;
 const KINDS: readonly ThrownMessage["kind"][] = ["thrown", "unserializable", "stuck", "syntax"];
 
 /** Parses the JSON of a result. Invalid JSON means that the child no longer follows the protocol. */
 export function parseValue(text: string): Json {
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch (cause) {
-    throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process sent a result that is not JSON", { cause });
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process sent a result that is not JSON");
 }
 
 export function parseThrown(text: string): ThrownMessage {
   const raw = parseValue(text);
   const fields = isJsonObject(raw) ? raw : {};
-  const read = (name: string): string => {
+  const find = (name: string): string | undefined => {
     const field = fields[name];
-    return typeof field === "string" ? field.slice(0, TEXT_CHARS) : "";
+    return typeof field === "string" ? field.slice(0, ERROR_CHARS) : undefined;
   };
   const { seq } = fields;
   return {
     kind: KINDS.find((kind) => kind === fields["kind"]) ?? "thrown",
-    name: read("name"),
-    message: read("message"),
-    stack: read("stack"),
-    ...(typeof seq === "number" && { seq }),
-    ...(typeof fields["code"] === "string" && { code: read("code") }),
+    name: find("name") ?? "",
+    message: find("message") ?? "",
+    stack: find("stack") ?? "",
+    ...defined({ seq: typeof seq === "number" ? seq : undefined, code: find("code") }),
   };
 }
 
 export function parseOverrun(text: string, limits: Limits): GloveboxError {
   const reported = OVERRUNS.find((word) => word === text);
-  return reported ? toOverrun(reported, limits) : new GloveboxError("SANDBOX_CRASHED", "An unknown limit was reported");
+  return reported
+    ? createOverrun(reported, limits)
+    : new GloveboxError("SANDBOX_CRASHED", "An unknown limit was reported");
 }
 
 export function parseUsage(text: string): { readonly cpuMs: number; readonly heapBytes: number } {
@@ -69,7 +66,7 @@ const LAST_WORDS =
 /** The reason why a child is gone, from its stderr and its peak memory. */
 export function toDeath(reason: GloveboxError, limits: Limits, peakBytes: number): GloveboxError {
   const isFull = peakBytes > limits.memoryBytes * FATAL_SHARE;
-  return isFull || LAST_WORDS.test(reason.message) ? memoryOverrun(limits) : reason;
+  return isFull || LAST_WORDS.test(reason.message) ? createOverrun("memory", limits) : reason;
 }
 
 /** A rejected call means that the bridge itself failed: the program must end. */

@@ -3,46 +3,36 @@
 import { depthOf } from "../../domain/index.ts";
 import type { Json, Limits, LogLine } from "../../domain/index.ts";
 
-import { depthOverrun, lineOverrun, mostValueBytes, outputOverrun, resultOverrun } from "./overruns.ts";
+import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
 import { parseValue } from "./parse-reports.ts";
-
-const MOST_LINES = 10_000;
 
 export class ProgramOutput {
   readonly #limits: Limits;
-  readonly #logs: LogLine[] = [];
-  #bytes = 0;
+  readonly logs: LogLine[] = [];
+  /** Of lines and value together, including refused ones. */
+  bytes = 0;
 
   constructor(limits: Limits) {
     this.#limits = limits;
   }
 
-  get logs(): readonly LogLine[] {
-    return this.#logs;
-  }
-
-  /** Bytes of lines and value together, including refused ones. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Throws LIMIT_SIZE instead of keeping a line above the limit. */
   addLine(line: LogLine): void {
-    this.#bytes += Buffer.byteLength(line.text);
-    if (this.#bytes > this.#limits.outputBytes) throw outputOverrun(this.#limits);
+    this.bytes += Buffer.byteLength(line.text);
+    if (this.bytes > this.#limits.outputBytes) throw createOverrun("output", this.#limits);
     // Empty lines have no bytes but cost the host as much as others.
-    if (this.#logs.length >= MOST_LINES) throw lineOverrun(MOST_LINES);
-    this.#logs.push(line);
+    if (this.logs.length >= MOST_LINES) throw createOverrun("lines", this.#limits);
+    this.logs.push(line);
   }
 
   /** The value has a separate limit; `bytes` shows the caller if it is large. */
   takeValue(text: string): Json | undefined {
     const bytes = Buffer.byteLength(text);
-    this.#bytes += bytes;
-    if (bytes > mostValueBytes(this.#limits)) throw resultOverrun(this.#limits);
+    this.bytes += bytes;
+    if (bytes > mostValueBytes(this.#limits)) throw createOverrun("result", this.#limits);
     if (text === "") return undefined;
     const value = parseValue(text);
-    if (depthOf(value, this.#limits.depth) > this.#limits.depth) throw depthOverrun(this.#limits);
+    if (depthOf(value, this.#limits.depth) > this.#limits.depth) throw createOverrun("depth", this.#limits);
     return value;
   }
 }

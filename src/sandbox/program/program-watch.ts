@@ -6,11 +6,10 @@
 import type { GloveboxError, Limits } from "../../domain/index.ts";
 
 import { measureProcess } from "../measure.ts";
-import type { ProcessMeasure } from "../measure.ts";
-import { cpuOverrun, memoryOverrun, wallOverrun } from "./overruns.ts";
-import { parseUsage } from "./parse-reports.ts";
 import { LOWEST_PRIORITY } from "../priority.ts";
-import type { SandboxChild } from "../start-child.ts";
+import type { ChildLease } from "../start-child.ts";
+import { createOverrun } from "./overruns.ts";
+import { parseUsage } from "./parse-reports.ts";
 
 const LOOK_MS = 20;
 /** A program that computed for longer is not interactive. */
@@ -21,39 +20,26 @@ const WALL_GRACE_MS = 25;
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
 const NEARLY_ALL = 0.8;
 
-export interface WatchOptions {
-  readonly child: SandboxChild;
-  /** What the child had used before this program. */
-  readonly baseline: ProcessMeasure;
-  readonly limits: Limits;
-  /** Called when a limit is passed, and again at the next look unless the watch is stopped. */
-  readonly overrun: (error: GloveboxError) => void;
-}
-
-/** From its making to `stop`. */
+/** Watches from its creation to `stop`. */
 export class ProgramWatch {
-  readonly #options: WatchOptions;
+  readonly #lease: ChildLease;
+  readonly #limits: Limits;
+  readonly #overrun: (error: GloveboxError) => void;
   readonly #startedAt = performance.now();
   readonly #wall: NodeJS.Timeout;
   readonly #looks: NodeJS.Timeout;
-  #cpuMs = 0;
   #gaveWay = false;
-  #peakBytes = 0;
+  cpuMs = 0;
+  /** The most memory that was measured for the program. */
+  peakBytes = 0;
 
-  constructor(options: WatchOptions) {
-    this.#options = options;
-    const { limits, overrun } = options;
-    this.#wall = setTimeout(() => overrun(wallOverrun(limits)), lastMs(limits));
+  /** `overrun` is called when a limit is passed, and again at the next look unless the watch is stopped. */
+  constructor(lease: ChildLease, limits: Limits, overrun: (error: GloveboxError) => void) {
+    this.#lease = lease;
+    this.#limits = limits;
+    this.#overrun = overrun;
+    this.#wall = setTimeout(() => overrun(createOverrun("wall", limits)), lastMs(limits));
     this.#looks = setInterval(() => this.#look(), LOOK_MS);
-  }
-
-  get cpuMs(): number {
-    return this.#cpuMs;
-  }
-
-  /** The most memory that the program was seen to hold. */
-  get peakBytes(): number {
-    return this.#peakBytes;
   }
 
   get elapsedMs(): number {
@@ -62,14 +48,14 @@ export class ProgramWatch {
 
   /** An engine without free memory may be unable to settle promises. */
   get isNearlyFull(): boolean {
-    return this.#peakBytes > this.#options.limits.memoryBytes * NEARLY_ALL;
+    return this.peakBytes > this.#limits.memoryBytes * NEARLY_ALL;
   }
 
   /** Adds the child's own report, which includes peaks between two measurements. */
   report(text: string): void {
     const { cpuMs, heapBytes } = parseUsage(text);
-    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
-    this.#peakBytes = Math.max(this.#peakBytes, heapBytes);
+    this.cpuMs = Math.max(this.cpuMs, cpuMs);
+    this.peakBytes = Math.max(this.peakBytes, heapBytes);
   }
 
   stop(): void {
@@ -78,18 +64,19 @@ export class ProgramWatch {
   }
 
   #look(): void {
-    const { child, baseline, limits, overrun } = this.#options;
+    const { child, baseline } = this.#lease;
+    const limits = this.#limits;
     const measure = measureProcess(child.pid);
     if (!measure) return;
     const usedBytes = measure.residentBytes - baseline.residentBytes;
-    this.#cpuMs = measure.cpuMs - baseline.cpuMs;
-    if (this.#cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
+    this.cpuMs = measure.cpuMs - baseline.cpuMs;
+    if (this.cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
       this.#gaveWay = true;
       child.lowerPriority(LOWEST_PRIORITY);
     }
-    this.#peakBytes = Math.max(this.#peakBytes, usedBytes);
-    if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) overrun(memoryOverrun(limits));
-    else if (this.#cpuMs > limits.cpuMs) overrun(cpuOverrun(limits, this.#cpuMs));
+    this.peakBytes = Math.max(this.peakBytes, usedBytes);
+    if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) this.#overrun(createOverrun("memory", limits));
+    else if (this.cpuMs > limits.cpuMs) this.#overrun(createOverrun("cpu", limits, this.cpuMs));
   }
 }
 

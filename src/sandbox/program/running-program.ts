@@ -5,35 +5,26 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 
-import { createStart } from "./create-start.ts";
 import type { Frame } from "../frames.ts";
-import type { ProcessMeasure } from "../measure.ts";
-import { memoryOverrun } from "./overruns.ts";
-import { isOutOfMemory, parseOverrun, parseThrown, toDeath, toFatal } from "./parse-reports.ts";
-import { ProgramOutput } from "./program-output.ts";
-import { ProgramTimers } from "./program-timers.ts";
-import { ProgramWatch } from "./program-watch.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
-import type { SandboxChild } from "../start-child.ts";
+import type { ChildLease } from "../start-child.ts";
 import { endedEarly, playTape } from "../tape.ts";
 import type { Delivery, TapePlayer } from "../tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
-import type { ThrownMessage } from "../wire.ts";
+import type { StartMessage, ThrownMessage } from "../wire.ts";
+import { createOverrun, mostValueBytes } from "./overruns.ts";
+import { isOutOfMemory, parseOverrun, parseThrown, toDeath, toFatal } from "./parse-reports.ts";
+import { ProgramOutput } from "./program-output.ts";
+import { createTimers } from "./program-timers.ts";
+import type { ProgramTimers } from "./program-timers.ts";
+import { ProgramWatch } from "./program-watch.ts";
 
-export interface RunOptions {
-  readonly child: SandboxChild;
-  /** What the child had used before this program. */
-  readonly baseline: ProcessMeasure;
+export interface RunOptions extends ChildLease {
   readonly job: SandboxJob;
   readonly queueMs: number;
   /** Four 32-bit numbers for the program's random values. */
   readonly seed: () => readonly number[];
   readonly now: () => number;
-  /**
-   * Called once, at the end, before the outcome resolves: the child's next frame is not for this program.
-   * Only a child whose program returned or threw may be used again.
-   */
-  readonly release: (reusable: boolean) => void;
 }
 
 export class RunningProgram {
@@ -43,22 +34,22 @@ export class RunningProgram {
   readonly #output: ProgramOutput;
   readonly #outcome = Promise.withResolvers<SandboxResult>();
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
-  readonly #putAway = (): void => this.#end({ kind: "paused" });
+  readonly #suspend = (): void => this.#end({ kind: "paused" });
   readonly #player: TapePlayer;
   #open = true;
-  #isAsked = false;
+  #isPinged = false;
   #calls = 0;
 
   constructor(options: RunOptions) {
     this.#options = options;
-    const { child, baseline, job } = options;
+    const { child, job } = options;
     const { limits, onTimers } = job;
-    this.#watch = new ProgramWatch({ child, baseline, limits, overrun: (error) => this.#fail(error) });
-    this.#timers = new ProgramTimers({ limits, fire: (id) => this.#answer("tick", id, ""), onDue: onTimers });
+    this.#watch = new ProgramWatch(options, limits, (error) => this.#fail(error));
+    this.#timers = createTimers(limits, (id) => this.#answer("tick", id, ""), onTimers);
     this.#output = new ProgramOutput(limits);
     this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
     job.signal.addEventListener("abort", this.#cancel, { once: true });
-    job.suspend?.addEventListener("abort", this.#putAway, { once: true });
+    job.suspend?.addEventListener("abort", this.#suspend, { once: true });
     child.listener = {
       frame: (frame) => this.#receive(frame),
       gone: (reason) => this.#fail(toDeath(reason, limits, this.#watch.peakBytes)),
@@ -77,7 +68,7 @@ export class RunningProgram {
     const start = job.tape?.start ?? { seed: this.#options.seed(), atMs: now() };
     job.tape?.began(start);
     child.send(TO_GUEST.START, 0, JSON.stringify(createStart(job, start.seed)), start.atMs);
-    this.#askIfOver();
+    this.#pingIfOver();
   }
 
   #receive(frame: Frame): void {
@@ -107,7 +98,7 @@ export class RunningProgram {
         return this.#fail(parseOverrun(text, this.#options.job.limits));
       case TO_HOST.PONG:
         // The result of a last call may be on its way and comes first.
-        if (this.#isAsked) return void setImmediate(this.#putAway);
+        if (this.#isPinged) return void setImmediate(this.#suspend);
         throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
@@ -122,14 +113,11 @@ export class RunningProgram {
 
   /** An uncaught allocation failure is the memory limit, not an error of the program. */
   #endThrown(thrown: ThrownMessage): void {
-    if (isOutOfMemory(thrown) || this.#lostItsWay(thrown)) throw memoryOverrun(this.#options.job.limits);
+    // An engine without free memory may be unable to settle the program's promise.
+    const isStuck = thrown.kind === "stuck" && this.#watch.isNearlyFull;
+    if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", this.#options.job.limits);
     if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "threw", thrown });
-  }
-
-  /** An engine without free memory may be unable to settle the program's promise: also the memory limit. */
-  #lostItsWay({ kind }: ThrownMessage): boolean {
-    return kind === "stuck" && this.#watch.isNearlyFull;
   }
 
   #call(id: number, text: string): void {
@@ -141,9 +129,10 @@ export class RunningProgram {
     const cut = text.indexOf("\n");
     if (cut < 0) throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} has no arguments`);
     const { host, tape } = this.#options.job;
-    const isPast = this.#player.knows("call", id);
-    if (isPast) tape?.repeat(id, text);
-    if (isPast) return this.#player.ask("call", id);
+    if (this.#player.knows("call", id)) {
+      tape?.repeat(id, text);
+      return this.#player.ask("call", id);
+    }
     this.#player.whenOver(() => {
       host.call(text.slice(0, cut), text.slice(cut + 1), id).then(
         (reply) => {
@@ -165,9 +154,9 @@ export class RunningProgram {
     if (!this.#open) return;
     const { job, now } = this.#options;
     const delivery = { kind, id, atMs: job.tape?.now?.() ?? now(), text };
-    const kept = job.tape?.keep(delivery);
-    if (!kept) return this.#give(delivery);
-    kept.then(
+    const written = job.tape?.keep(delivery);
+    if (!written) return this.#give(delivery);
+    written.then(
       () => this.#give(delivery),
       (thrown: unknown) => this.#fail(toFatal(thrown)),
     );
@@ -175,14 +164,14 @@ export class RunningProgram {
 
   #give({ kind, id, atMs, text }: Delivery): void {
     if (this.#open) this.#options.child.send(FRAMES[kind], id, text, atMs);
-    this.#askIfOver();
+    this.#pingIfOver();
   }
 
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
-  #askIfOver(): void {
+  #pingIfOver(): void {
     const { job, child } = this.#options;
-    if (!this.#open || this.#isAsked || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
-    this.#isAsked = true;
+    if (!this.#open || this.#isPinged || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
+    this.#isPinged = true;
     child.send(TO_GUEST.PING, 0, "", 0);
   }
 
@@ -203,9 +192,9 @@ export class RunningProgram {
     this.#timers.stop();
     const { job, queueMs, release } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
-    job.suspend?.removeEventListener("abort", this.#putAway);
-    // A child that was pinged may answer after its program ended.
-    release(!this.#isAsked && (ending.kind === "returned" || ending.kind === "threw"));
+    job.suspend?.removeEventListener("abort", this.#suspend);
+    // Only a child whose program returned or threw may be used again. One that was pinged may answer after the end.
+    release(!this.#isPinged && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
       queueMs,
       wallMs: this.#watch.elapsedMs,
@@ -222,3 +211,18 @@ const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
   failure: TO_GUEST.FAILURE,
   tick: TO_GUEST.TICK,
 };
+
+/** Includes only the limits that the child enforces; the others are enforced outside. */
+function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
+  const { limits, program, namespaces, input, network, secrets } = job;
+  const { wallMs, memoryBytes, outputBytes, argumentBytes, depth } = limits;
+  return {
+    javascript: program.javascript,
+    namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
+    input: input === undefined ? null : JSON.stringify(input),
+    seed,
+    network,
+    secrets,
+    limits: { wallMs, memoryBytes, outputBytes, valueBytes: mostValueBytes(limits), argumentBytes, depth },
+  };
+}

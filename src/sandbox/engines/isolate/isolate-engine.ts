@@ -1,11 +1,11 @@
-/** The default engine: V8 isolates (isolated-vm) in a Node process of their own. */
+/** The default engine: V8 isolates (isolated-vm) in a separate Node process. */
 
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { Engine } from "../../engine.ts";
-import { CHILD_AT, NODE_AT, findChild, listFiles } from "../engine-files.ts";
+import { createNodeEngine } from "../engine-files.ts";
 
 /**
  * isolated-vm needs a process without Node's startup snapshot. Node's heap is small because programs are not in it.
@@ -20,26 +20,10 @@ const FLAGS = [
   "--disable-sigusr1",
 ];
 
-const NATIVE_AT = "/engine/isolated-vm.node";
-
 /** `node` is the executable of the gateway itself, so that the native module fits. */
 export function createIsolateEngine(node: string): Engine {
-  const native = findNative();
-  const child = findChild("isolate");
-  return {
-    name: "isolate",
-    command: (usualMemoryBytes) => ({ file: node, args: [...FLAGS, child, native, String(usualMemoryBytes)] }),
-    contained:
-      process.platform === "linux"
-        ? {
-            files: [...listFiles(node, child), { from: native, at: NATIVE_AT }],
-            command: (usualMemoryBytes) => ({
-              file: NODE_AT,
-              args: [...FLAGS, CHILD_AT, NATIVE_AT, String(usualMemoryBytes)],
-            }),
-          }
-        : undefined,
-  };
+  const code = { from: findNative(), at: "/engine/isolated-vm.node" };
+  return createNodeEngine({ name: "isolate", node, flags: FLAGS, code });
 }
 
 /** The prebuilt module for this Node and platform; it ships inside the package, so nothing is compiled. */

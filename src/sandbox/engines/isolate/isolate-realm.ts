@@ -5,15 +5,13 @@ import { createRequire } from "node:module";
 import type IsolatedVm from "isolated-vm";
 
 import { GUEST_SOURCE, GUEST_WARM_UP } from "../../guest.generated.ts";
-import { PROGRAM_FILE, PROGRAM_HEAD, PROGRAM_TAIL } from "../../wire.ts";
+import { ERROR_CHARS, PROGRAM_FILE, PROGRAM_HEAD, PROGRAM_TAIL } from "../../wire.ts";
 import type { ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** The engine refuses less. */
 const SMALLEST_MB = 8;
-/** As much of an error as the host keeps. */
-const TEXT_CHARS = 8_192;
 const BOUNDARY = "\n    at (<isolated-vm boundary>)";
 
 /** Loaded by its path: a confined child has no folder of packages. */
@@ -83,7 +81,7 @@ function explain(thrown: unknown, isolate: IsolatedVm.Isolate): ProgramFailure {
     thrown: {
       kind: thrown instanceof SyntaxError ? "syntax" : "thrown",
       name: thrown instanceof Error ? thrown.name : "",
-      message: text.slice(0, TEXT_CHARS),
+      message: text.slice(0, ERROR_CHARS),
       stack: thrown instanceof Error ? cutStack(thrown.stack ?? "") : "",
     },
   };
@@ -92,5 +90,5 @@ function explain(thrown: unknown, isolate: IsolatedVm.Isolate): ProgramFailure {
 /** Without the frames of this process, which the engine writes below its boundary: they name files of the machine. */
 function cutStack(stack: string): string {
   const end = stack.indexOf(BOUNDARY);
-  return stack.slice(0, Math.min(end < 0 ? stack.length : end, TEXT_CHARS));
+  return stack.slice(0, Math.min(end < 0 ? stack.length : end, ERROR_CHARS));
 }

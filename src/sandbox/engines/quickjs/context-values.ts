@@ -1,15 +1,18 @@
-/** How values cross between this process and a QuickJS context: texts are copied, everything else stays a handle. */
+/** How values cross between this process and a QuickJS context: strings are copied, everything else stays a handle. */
 
 import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
 
+import { ERROR_CHARS, PROGRAM_HEAD } from "../../wire.ts";
 import type { ThrownMessage } from "../../wire.ts";
-import { toAuthorStack } from "./author-stack.ts";
+import { mapFirstLine } from "../realm.ts";
 import { MemoryExhausted } from "./load-quickjs.ts";
 
-/** As much of an error as the host keeps. */
-const TEXT_CHARS = 8_192;
+/** Precedes the program on its first line. */
+export const HEAD = PROGRAM_HEAD.trimEnd();
+/** QuickJS counts the columns of the first line from here, and those of all others from 1. */
+const FIRST_COLUMN = 0;
 
-/** What came out of the guest as an exception: texts that were read once. */
+/** An exception of the guest: strings that were read once. */
 export class GuestThrew extends Error {
   readonly thrown: ThrownMessage;
 
@@ -43,7 +46,7 @@ export class ContextValues {
     return result.value;
   }
 
-  /** Calls with copies of plain values. They are not freed when the call throws: the whole instance goes then. */
+  /** Calls with copies of plain values. They are not freed when the call throws: the whole instance is dropped then. */
   give(target: QuickJSHandle, ...values: readonly (QuickJSHandle | string | number)[]): void {
     const handles = values.map((value) => this.#toHandle(value));
     this.call(target, ...handles).dispose();
@@ -59,13 +62,13 @@ export class ContextValues {
   describe(error: QuickJSHandle, syntax: "syntax" | "thrown"): GuestThrew {
     const read = (key: string): string => {
       const value = this.#context.getProp(error, key);
-      return this.#context.typeof(value) === "string" ? this.read(value).slice(0, TEXT_CHARS) : "";
+      return this.#context.typeof(value) === "string" ? this.read(value).slice(0, ERROR_CHARS) : "";
     };
     const [name, message, stack] = [read("name"), read("message"), read("stack")];
     return new GuestThrew(withAuthorStack({ kind: name === "SyntaxError" ? syntax : "thrown", name, message, stack }));
   }
 
-  /** Throws `MemoryExhausted` where the engine has no room: a handle of nothing must not be passed on. */
+  /** Throws `MemoryExhausted` if the engine has no room: an invalid handle must not be passed on. */
   write(text: string): QuickJSHandle {
     const handle = this.#context.newString(text);
     if (this.#context.typeof(handle) !== "string") throw new MemoryExhausted("The instance is full");
@@ -73,9 +76,9 @@ export class ContextValues {
   }
 
   /**
-   * The library reads a text up to its first NUL, and puts U+FFFD in place of half a surrogate pair; a text that comes
-   * out with another length than it has, or with that character, is therefore read again as JSON, which escapes both.
-   * The length alone proves nothing: the two changes can cancel out.
+   * The library reads a string up to its first NUL, and replaces half a surrogate pair by U+FFFD. A string with another
+   * length afterwards, or with that character, is therefore read again as JSON, which escapes both. The length alone is
+   * not enough: the two changes can cancel out.
    */
   read(handle: QuickJSHandle): string {
     const text = this.#context.getString(handle);
@@ -85,9 +88,11 @@ export class ContextValues {
   }
 }
 
-/** The same error with positions of the author. */
+/** With the author's positions. QuickJS writes only frames; "name: message" is put before them, as in other engines. */
 export function withAuthorStack(thrown: ThrownMessage): ThrownMessage {
-  return { ...thrown, stack: toAuthorStack(thrown).slice(0, TEXT_CHARS) };
+  const frames = mapFirstLine(thrown.stack, HEAD, FIRST_COLUMN);
+  const stack = /^\s+at /.test(frames) ? `${thrown.name}: ${thrown.message}\n${frames}` : frames;
+  return { ...thrown, stack: stack.slice(0, ERROR_CHARS) };
 }
 
 function parseText(json: string): string {

@@ -1,4 +1,4 @@
-/** A QuickJS context with the guest's world in it. Handles of the guest stay in here; only text and numbers leave. */
+/** A QuickJS context with the guest in it. Handles of the guest stay in here; only strings and numbers leave. */
 
 import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
 
@@ -9,22 +9,21 @@ import type { Frame } from "../../frames.ts";
 import { trustThrown } from "../realm.ts";
 import type { CreateRealm, ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
-import { HEAD } from "./author-stack.ts";
-import { ContextValues, GuestThrew, withAuthorStack } from "./context-values.ts";
+import { ContextValues, GuestThrew, HEAD, withAuthorStack } from "./context-values.ts";
 import { MemoryExhausted, loadQuickjs } from "./load-quickjs.ts";
 import type { QuickjsInstance, WasmModule } from "./load-quickjs.ts";
 
 const GUEST_FILE = "guest.js";
 const OUT_OF_MEMORY: ProgramFailure = { kind: "overrun", overrun: "memory" };
 
-/** Realms of one compiled engine, each with an instance of its own. */
+/** Realms of one compiled engine, each with a separate instance. */
 export function createQuickjsRealms(wasm: WasmModule): CreateRealm {
   return async (memoryBytes, send) => toRealm(await loadQuickjs(wasm, memoryBytes), memoryBytes, send);
 }
 
 /**
- * Nothing is freed value by value, which would run over what a program left there: the instance is let go as a whole.
- * One that has grown is collected at once, because the kernel counts its memory against the next program.
+ * Values are not freed one by one, which could run code of the program: the instance is dropped as a whole. One that has
+ * grown is collected at once, because the kernel counts its memory against the next program.
  */
 function toRealm(instance: QuickjsInstance, memoryBytes: number, send: Send): Realm {
   const held: { world: QuickjsWorld | undefined } = { world: new QuickjsWorld(instance, send) };
@@ -34,7 +33,7 @@ function toRealm(instance: QuickjsInstance, memoryBytes: number, send: Send): Re
   };
   return {
     memoryBytes,
-    start: (javascript, startText, atMs, timeoutMs) => world().start({ javascript, startText, atMs }, timeoutMs),
+    start: (javascript, startText, atMs, timeoutMs) => world().start(javascript, startText, atMs, timeoutMs),
     deliver: (frame, timeoutMs) => world().deliver(frame, timeoutMs),
     explain: (thrown) => world().explain(thrown),
     usage: () => world().usage(),
@@ -44,12 +43,6 @@ function toRealm(instance: QuickjsInstance, memoryBytes: number, send: Send): Re
       if (hasGrown) globalThis.gc?.();
     },
   };
-}
-
-interface ProgramStart {
-  readonly javascript: string;
-  readonly startText: string;
-  readonly atMs: number;
 }
 
 class QuickjsWorld {
@@ -78,7 +71,7 @@ class QuickjsWorld {
     return this.#instance.hasGrown;
   }
 
-  start({ javascript, startText, atMs }: ProgramStart, timeoutMs: number): void {
+  start(javascript: string, startText: string, atMs: number, timeoutMs: number): void {
     const crossing = this.#crossing;
     this.#usedBefore = process.cpuUsage();
     this.#within(timeoutMs, () => {
@@ -91,7 +84,7 @@ class QuickjsWorld {
     this.#within(timeoutMs, () => this.#crossing.give(this.#deliver, kind, id, text, atMs));
   }
 
-  /** Anything but these is a fault of the engine itself, and ends the child. */
+  /** Any other exception is a fault of the engine itself, and ends the child. */
   explain(thrown: unknown): ProgramFailure {
     if (this.#isExpired) return { kind: "overrun", overrun: "wall" };
     if (thrown instanceof MemoryExhausted) return OUT_OF_MEMORY;
@@ -141,7 +134,7 @@ class QuickjsWorld {
     return crossing.call(boot, send, parse, set);
   }
 
-  /** One frame of the guest. What an expired program still says came after its end. */
+  /** Forwards one frame of the guest. Frames of an expired program come after its end and are dropped. */
   #take(kind: number, id: number, text: string): void {
     if (this.#isExpired) return;
     if (kind !== TO_HOST.THREW) return this.#send(kind, id, text);

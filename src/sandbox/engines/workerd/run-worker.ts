@@ -1,28 +1,30 @@
 /** One program in one Dynamic Worker, from its start to its last frame. */
 
-import { TO_GUEST, TO_HOST } from "../../wire.ts";
+import type { Frame } from "../../frames.ts";
+import { ERROR_CHARS, TO_GUEST, TO_HOST } from "../../wire.ts";
 import type { StartMessage, ThrownMessage } from "../../wire.ts";
-import { STUCK, trustThrown } from "../realm.ts";
+import { STUCK, mapFirstLine, trustThrown } from "../realm.ts";
+import type { FrameWire } from "./child.ts";
+import { HEAD } from "./dynamic-worker.ts";
 import type { GuestSession } from "./dynamic-worker.ts";
-import { describeLoadFailure, withAuthorStack } from "./explain-worker.ts";
-import { splitFrames } from "./split-frames.ts";
-import type { FrameWire } from "./serve-wire.ts";
+import { ImportRefused } from "./withhold-imports.ts";
 
-/** What one message between Workers may hold is limited; so much of a text goes in one. */
+/** Longer strings cross in pieces, because one message between Workers has a limit. */
 const PIECE_CHARS = 4 * 1024 * 1024;
 
-/** The engine refuses an `import` in a turn of its own; a program that waits for that does not wait for ever. */
+/** The engine refuses an `import` in a separate turn; a program that waits for that is not stuck yet. */
 const SETTLE_MS = 10;
 
-/** A program, the wire that it speaks on, and the time at which it begins. */
-export interface WorkerTask {
-  readonly frames: FrameWire;
-  readonly start: StartMessage;
-  readonly atMs: number;
-}
+/** The engine's message if the program's module does not compile. */
+const NOT_COMPILED = /Uncaught SyntaxError: ([^\n]*)(?:\n\s*at (program\.ts:\d+:\d+))?/;
 
 /** Returns when the program has ended in any way; the last frame says how. */
-export async function runWorker(open: () => Promise<GuestSession>, { frames, start, atMs }: WorkerTask): Promise<void> {
+export async function runWorker(
+  open: () => Promise<GuestSession>,
+  frames: FrameWire,
+  start: StartMessage,
+  atMs: number,
+): Promise<void> {
   const run = new WorkerRun(frames);
   try {
     using guest = await open();
@@ -37,17 +39,17 @@ export async function runWorker(open: () => Promise<GuestSession>, { frames, sta
 
 /** The program's messages of this turn; without open requests, also those a little later. */
 async function listen(guest: GuestSession, run: WorkerRun): Promise<string> {
-  const said = await collect(guest);
-  if (said !== "" || run.waiting > 0) return said;
+  const messages = await collect(guest);
+  if (messages !== "" || run.waiting > 0) return messages;
   await new Promise((done) => setTimeout(done, SETTLE_MS));
   return collect(guest);
 }
 
-/** Everything that has arrived; each frame is a turn of the program of its own. */
+/** Delivers everything that has arrived, each frame in a separate turn of the program. */
 async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun): Promise<void> {
   for (let frame = await frames.receive(); frame; frame = frames.poll()) {
     if (frame.kind === TO_GUEST.PING) {
-      run.isAsked = true;
+      run.isPinged = true;
       continue;
     }
     run.waiting -= 1;
@@ -70,17 +72,17 @@ class WorkerRun {
   readonly #frames: FrameWire;
   /** Calls and timers that the host has not answered yet. */
   waiting = 0;
-  /** The host wants to know when the program has done what it can. */
-  isAsked = false;
+  /** The host waits for a PONG. */
+  isPinged = false;
   #isOver = false;
 
   constructor(frames: FrameWire) {
     this.#frames = frames;
   }
 
-  /** Hands on what the program said; false when that was its end. */
-  forward(said: string): boolean {
-    for (const { kind, id, text } of splitFrames(said)) {
+  /** Forwards the program's messages; false if they ended it. */
+  forward(messages: string): boolean {
+    for (const { kind, id, text } of splitFrames(messages)) {
       if (kind === TO_HOST.CALL || kind === TO_HOST.TIMER) this.waiting += 1;
       if (kind === TO_HOST.THREW) this.end(trustThrown(text));
       else if (kind === TO_HOST.DONE || kind === TO_HOST.OVERRUN) this.#sendLast(kind, text);
@@ -88,8 +90,8 @@ class WorkerRun {
     }
     // All input comes from the host, so a program without an open request can never continue.
     if (this.waiting === 0) this.end(STUCK);
-    if (this.isAsked) this.#send(TO_HOST.PONG, 0, "");
-    this.isAsked = false;
+    if (this.isPinged) this.#send(TO_HOST.PONG, 0, "");
+    this.isPinged = false;
     this.#frames.flush();
     return !this.#isOver;
   }
@@ -108,4 +110,33 @@ class WorkerRun {
     this.#send(kind, 0, text);
     this.#isOver = true;
   }
+}
+
+/** Splits the messages of one turn: "kind id length", a newline and the text, one after the other. */
+export function splitFrames(messages: string): readonly Omit<Frame, "atMs">[] {
+  const frames: Omit<Frame, "atMs">[] = [];
+  for (let at = 0; at < messages.length;) {
+    const end = messages.indexOf("\n", at);
+    const [kind = 0, id = 0, length = 0] = messages.slice(at, end).split(" ").map(Number);
+    frames.push({ kind, id, text: messages.slice(end + 1, end + 1 + length) });
+    at = end + 1 + length;
+  }
+  return frames;
+}
+
+/** Describes why a Worker did not start. Anything but a syntax error of the program is rethrown as an engine fault. */
+export function describeLoadFailure(thrown: unknown): ThrownMessage {
+  if (thrown instanceof ImportRefused) {
+    return { kind: "syntax", name: "SyntaxError", message: thrown.message, stack: `SyntaxError: ${thrown.message}` };
+  }
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const [, message, position] = NOT_COMPILED.exec(text) ?? [];
+  if (message === undefined) throw thrown;
+  const frame = position === undefined ? "" : `\n    at ${position}`;
+  return { kind: "syntax", name: "SyntaxError", message, stack: `SyntaxError: ${message}${frame}` };
+}
+
+/** With the author's positions. */
+export function withAuthorStack(thrown: ThrownMessage): ThrownMessage {
+  return { ...thrown, stack: mapFirstLine(thrown.stack, HEAD).slice(0, ERROR_CHARS) };
 }

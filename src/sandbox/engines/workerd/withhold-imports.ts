@@ -1,19 +1,19 @@
 /**
- * Takes `import` out of a program. A Worker is made of modules, in which it would load the engine's own; nothing in the
- * realm can prevent that. The word cannot be written in another way, so that most programs need not be parsed.
+ * Removes `import` from a program. A Worker consists of modules, where it would load the engine's own; nothing in the
+ * realm can prevent that. The keyword cannot be written in another way, so most programs need no parsing.
  */
 
 import { parse } from "acorn";
 import type { Node, Program } from "acorn";
 
-/** Stands in the place of the keyword and is as long, so that every position stays the same. */
+/** Replaces the keyword and is as long, so that every position stays the same. */
 export const WITHHELD = "$_im_$";
 const KEYWORD = "import";
 
-/** A program that would be told apart from what it is only by the engine is refused as if it did not compile. */
+/** A program whose imports only the engine could tell is refused as if it did not compile. */
 export class ImportRefused extends SyntaxError {}
 
-/** The module's text with every `import(…)` and `import.meta` made an ordinary expression. */
+/** The module's source with every `import(…)` and `import.meta` made an ordinary expression. */
 export function withholdImports(module: string): string {
   if (!module.includes(KEYWORD)) return module;
   if (module.indexOf(WITHHELD) !== module.lastIndexOf(WITHHELD)) throw new ImportRefused("Unexpected import");

@@ -1,4 +1,4 @@
-/** The engine of Cloudflare's Dynamic Workers: workerd, a process of its own without Node, from an optional package. */
+/** The engine of Cloudflare's Dynamic Workers: workerd, a separate process without Node, from an optional package. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -30,7 +30,13 @@ export function createWorkerdEngine(require: NodeJS.Require = createRequire(impo
     name: "workerd",
     command: () => commandOf(workerd, config),
     contained: {
-      files: listEngine(workerd, child, config),
+      files: [
+        { from: realpathSync(workerd), at: WORKERD_AT },
+        { from: config, at: CONFIG_AT },
+        { from: child, at: WORKER_AT },
+        { from: RANDOMNESS, at: RANDOMNESS, isDevice: true },
+        ...listNeeded(),
+      ],
       acceptsWire: true,
       command: () => commandOf(WORKERD_AT, CONFIG_AT),
     },
@@ -41,26 +47,18 @@ function commandOf(file: string, config: string): ChildCommand {
   return { file, args: [...ARGS, config], acceptsWire: true };
 }
 
-function listEngine(workerd: string, child: string, config: string): readonly EngineFile[] {
-  return [
-    { from: realpathSync(workerd), at: WORKERD_AT },
-    { from: config, at: CONFIG_AT },
-    { from: child, at: WORKER_AT },
-    { from: RANDOMNESS, at: RANDOMNESS, isDevice: true },
-    ...listNeeded().map((library) => ({ from: realpathSync(library), at: library })),
-  ];
-}
-
-/** workerd needs of the C library's parts one that Node does not. */
-function listNeeded(): readonly string[] {
+/** workerd also needs a part of the C library that Node may not use. */
+function listNeeded(): readonly EngineFile[] {
   const libraries = listLibraries();
-  const folders = new Set(libraries.map((library) => dirname(library)));
-  const more = [...folders].map((folder) => join(folder, "librt.so.1")).filter((file) => existsSync(file));
-  return [...new Set([...libraries, ...more])];
+  const listed = new Set(libraries.map(({ at }) => at));
+  const folders = new Set(libraries.map(({ at }) => dirname(at)));
+  const more = [...folders].map((folder) => join(folder, "librt.so.1"));
+  const missing = more.filter((file) => existsSync(file) && !listed.has(file));
+  return [...libraries, ...missing.map((file) => ({ from: realpathSync(file), at: file }))];
 }
 
 function findWorkerd(require: NodeJS.Require): string {
-  // workerd has no limit of its own on memory; where the kernel does not tell what it holds, a program could take all.
+  // workerd does not limit memory; where the kernel does not report its memory, a program could take all.
   if (process.platform !== "linux") {
     throw new GloveboxError("SANDBOX_UNAVAILABLE", "The engine workerd runs on Linux only", {
       hint: 'Set sandbox.engine to "isolate" or "quickjs"',
@@ -76,7 +74,7 @@ function findWorkerd(require: NodeJS.Require): string {
   }
 }
 
-/** The package's own way to name its executable for this platform. */
+/** The package exports the path of its executable for this platform. */
 function parseExecutable(workerd: unknown): string {
   const file = typeof workerd === "object" && workerd !== null && "default" in workerd ? workerd.default : undefined;
   if (typeof file !== "string" || !existsSync(file)) throw new TypeError("The package names no executable");

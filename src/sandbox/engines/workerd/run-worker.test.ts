@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { HEAD } from "./dynamic-worker.ts";
-import { describeLoadFailure, withAuthorStack } from "./explain-worker.ts";
-import { splitFrames } from "./split-frames.ts";
+import { describeLoadFailure, splitFrames, withAuthorStack } from "./run-worker.ts";
 
 test("a program that does not compile is a syntax error at its own place", () => {
   const column = HEAD.length + 7;

@@ -5,24 +5,17 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 
-import { askAlive } from "./ask-alive.ts";
+import { measureProcess } from "../measure.ts";
+import type { PoolLoad } from "../sandbox.ts";
+import type { ChildLease, ChildOptions } from "../start-child.ts";
+import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
 import { createFairQueue } from "./fair-queue.ts";
-import { NOTHING_MEASURED, measureProcess } from "../measure.ts";
-import type { ProcessMeasure } from "../measure.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
-import type { PoolLoad } from "../sandbox.ts";
-import type { SandboxChild, ChildOptions } from "../start-child.ts";
-import { createBusyError, createCancelledError, joinQueue, refuseAll } from "./waiters.ts";
-import type { Waiter } from "./waiters.ts";
-import { TO_HOST } from "../wire.ts";
-import { endWorker, isWornOut, renewBaseline } from "./worker.ts";
 import type { PoolWorker } from "./worker.ts";
 
 const IDLE_MS = 30_000;
-/** A child that was silent for longer is pinged before it gets a program. */
-const FRESH_MS = 100;
 const WARM = 1;
 /** A child that does not prepare its next isolate in this time is stuck in the last program. */
 const READY_MS = 2_000;
@@ -32,25 +25,12 @@ export interface PoolOptions extends ChildOptions {
   readonly queue: number;
 }
 
-export interface ChildLease {
-  readonly child: SandboxChild;
-  readonly baseline: ProcessMeasure;
-  /** Returns the child to the pool; `false` if it may not be used again. */
-  release(reusable: boolean): void;
+/** An execution that waits for a child. */
+interface Waiter extends PromiseWithResolvers<PoolWorker> {
+  readonly principal: string;
 }
 
-export interface Pool {
-  /** Waits for a child. Rejects with LIMIT_BUSY if the queue is full, with REQUEST_CANCELLED when `signal` aborts. */
-  take(principal: string, signal: AbortSignal): Promise<ChildLease>;
-  load(): PoolLoad;
-  close(): Promise<void>;
-}
-
-export function openPool(options: PoolOptions): Pool {
-  return new ChildPool(options);
-}
-
-class ChildPool implements Pool {
+export class ChildPool {
   readonly #options: PoolOptions;
   readonly #idle: PoolWorker[] = [];
   readonly #all = new Set<PoolWorker>();
@@ -70,27 +50,26 @@ class ChildPool implements Pool {
     this.#fill();
   }
 
+  /** Waits for a child. Rejects with LIMIT_BUSY if the queue is full, with REQUEST_CANCELLED when `signal` aborts. */
   async take(principal: string, signal: AbortSignal): Promise<ChildLease> {
-    if (this.#closed) throw new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
+    if (this.#closed) throw createClosedError();
     if (signal.aborted) throw createCancelledError();
     this.#places.noteRequest(principal);
-    const worker = await this.#find(principal, signal);
+    const worker = this.#takeIdle(principal) ?? (await this.#wait(principal, signal));
     const release = (reusable: boolean): void => {
       this.#places.release(principal);
       this.#release(worker, reusable);
     };
-    const isFresh = performance.now() - worker.readyAt < FRESH_MS;
-    if (isFresh || (await askAlive(worker.child))) return { child: worker.child, baseline: worker.baseline, release };
+    if (worker.isFresh || (await worker.askAlive())) return { child: worker.child, baseline: worker.baseline, release };
     release(false);
     return this.take(principal, signal);
   }
 
   /** Waiting executions come first, unless they may not take a ready child. */
-  async #find(principal: string, signal: AbortSignal): Promise<PoolWorker> {
+  #takeIdle(principal: string): PoolWorker | undefined {
     const mayTake = (one: string): boolean => this.#places.mayTake(one, this.#idle.length);
     const worker = mayTake(principal) && this.#queue.count(mayTake) === 0 ? this.#idle.pop() : undefined;
-    if (!worker) return this.#wait(principal, signal);
-    this.#lease(worker, principal);
+    if (worker) this.#lease(worker, principal);
     return worker;
   }
 
@@ -111,17 +90,30 @@ class ChildPool implements Pool {
     }
   }
 
-  #wait(principal: string, signal: AbortSignal): Promise<PoolWorker> {
+  async #wait(principal: string, signal: AbortSignal): Promise<PoolWorker> {
     const { concurrency, queue } = this.#options;
     // An execution with a free place only waits for a child, which does not count against the queue's limit.
     const free = concurrency - this.#leased;
     if (this.#queue.length >= free + queue) throw createBusyError(concurrency, this.#queue.length);
-    const turn = joinQueue(this.#queue, principal, signal);
+    const waiter: Waiter = { principal, ...Promise.withResolvers<PoolWorker>() };
+    const giveUp = (): void => {
+      if (this.#queue.remove(principal, waiter)) waiter.reject(createCancelledError());
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    this.#queue.add(principal, waiter);
     // The cause of earlier failures may be gone: each request is worth another try.
     if (this.#all.size === 0) this.#starts.forgetFailures();
     this.#fill();
     if (this.#places.hasNone(principal)) this.#starts.hastenOne();
-    return turn;
+    try {
+      return await waiter.promise;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  #refuseAll(error: GloveboxError): void {
+    for (let waiter = this.#queue.take(); waiter; waiter = this.#queue.take()) waiter.reject(error);
   }
 
   /**
@@ -151,18 +143,16 @@ class ChildPool implements Pool {
       cause: reason,
       hint: "Run `glovebox doctor` to see what the sandbox needs on this machine",
     });
-    refuseAll(this.#queue, error);
+    this.#refuseAll(error);
     this.#starts.forgetFailures();
   }
 
   /** The child has a fresh isolate: it serves the next execution in the queue or becomes idle. */
   #ready(worker: PoolWorker): void {
     clearTimeout(worker.timer);
-    if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
-    if (!renewBaseline(worker)) return this.#dismiss(worker);
+    if (this.#closed || worker.isDismissed || !worker.renewBaseline()) return this.#dismiss(worker);
     worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
-    worker.timer = setTimeout(() => this.#rest(worker), IDLE_MS);
-    worker.timer.unref();
+    worker.timer = setTimeout(() => this.#all.size > WARM && this.#dismiss(worker), IDLE_MS).unref();
     worker.readyAt = performance.now();
     this.#idle.push(worker);
     this.#serve();
@@ -174,13 +164,9 @@ class ChildPool implements Pool {
     this.#forget(worker);
   }
 
-  #rest(worker: PoolWorker): void {
-    if (this.#all.size > WARM) this.#dismiss(worker);
-  }
-
   #dismiss(worker: PoolWorker): void {
     this.#takeFromIdle(worker);
-    endWorker(worker);
+    worker.end();
   }
 
   #release(worker: PoolWorker, reusable: boolean): void {
@@ -193,7 +179,7 @@ class ChildPool implements Pool {
       frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
-    if (!reusable || isWornOut(worker) || !worker.child.restorePriority()) return this.#dismiss(worker);
+    if (!reusable || worker.isWornOut || !worker.child.restorePriority()) return this.#dismiss(worker);
     worker.timer = setTimeout(() => this.#dismiss(worker), READY_MS);
   }
 
@@ -212,17 +198,32 @@ class ChildPool implements Pool {
   }
 
   load(): PoolLoad {
-    const measured = [...this.#all].map(({ child }) => measureProcess(child.pid) ?? NOTHING_MEASURED);
-    const residentBytes = measured.reduce((sum, one) => sum + one.residentBytes, 0);
+    const residentBytes = this.#all
+      .values()
+      .reduce((sum, { child }) => sum + (measureProcess(child.pid)?.residentBytes ?? 0), 0);
     const idle = Math.max(0, this.#all.size - this.#leased);
     return { waiting: this.#queue.length, busy: this.#leased, idle, residentBytes };
   }
 
   async close(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>();
-    refuseAll(this.#queue, new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down"));
+    this.#refuseAll(createClosedError());
     for (const worker of this.#all) worker.child.kill();
     if (this.#all.size === 0) this.#closed.resolve();
     return this.#closed.promise;
   }
+}
+
+function createClosedError(): GloveboxError {
+  return new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
+}
+
+function createCancelledError(): GloveboxError {
+  return new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled while it waited for its turn");
+}
+
+function createBusyError(places: number, waiting: number): GloveboxError {
+  return new GloveboxError("LIMIT_BUSY", `All ${places} places are taken and ${waiting} executions wait`, {
+    hint: "Try again in a moment; an operator can raise sandbox.concurrency or sandbox.queue",
+  });
 }

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { HEAD, toAuthorStack } from "./author-stack.ts";
+import { HEAD, withAuthorStack } from "./context-values.ts";
 
-const stackOf = (stack: string): string => toAuthorStack({ name: "TypeError", message: "wrong", stack });
+const stackOf = (stack: string): string =>
+  withAuthorStack({ kind: "thrown", name: "TypeError", message: "wrong", stack }).stack;
 
 test("the head has no line of its own", () => assert.equal(HEAD.includes("\n"), false));
 
