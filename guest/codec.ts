@@ -94,8 +94,8 @@ function writeObject(value: object, key: string, walk: Walk): string | undefined
 function enter(value: object, walk: Walk): string {
   const { ancestors } = walk;
   const depth = ancestors.length;
-  if (depth >= walk.limits.depth) throw new EncodeProblem(isAncestor(value, ancestors) ? "circular" : "depth");
   if (isAncestor(value, ancestors)) throw new EncodeProblem("circular");
+  if (depth >= walk.limits.depth) throw new EncodeProblem("depth");
   ancestors[depth] = value;
   try {
     return writeContainer(value, walk);

@@ -1,11 +1,11 @@
 /**
- * Takes away what a program does not need and could misuse: code from strings, shared memory, WebAssembly, clocks, and
- * whatever shows when the collector runs. This is tidiness inside the isolate; the wall is around it.
+ * Removes what a program does not need and could misuse: code from strings, shared memory, WebAssembly, clocks, and
+ * everything that shows when the garbage collector runs. The isolate is the wall; this only makes it harder to reach.
  */
 
-import { defineProperty, getPrototypeOf } from "./intrinsics.ts";
+import { defineOwn, defineProperty, getPrototypeOf } from "./intrinsics.ts";
 
-/** The last four are what only some engines have, so that programs find the same names everywhere. */
+/** Only some engines have the last four; programs find the same names everywhere. */
 const REMOVED = [
   "SharedArrayBuffer",
   "Atomics",
@@ -18,7 +18,7 @@ const REMOVED = [
   "queueMicrotask",
 ];
 
-/** Apart from the rest: some engines add these to every realm that they make from a snapshot, and need what they add to. */
+/** Separate from `lockDown`, because some engines add these to every realm that they create from a snapshot. */
 export function removeGlobals(): void {
   for (let index = 0; index < REMOVED.length; index += 1) {
     Reflect.deleteProperty(globalThis, REMOVED[index] as string);
@@ -33,10 +33,14 @@ export function lockDown(): void {
     function* yielding() {},
     async function* both() {},
   ];
-  for (const sample of functions) replaceConstructor(getPrototypeOf(sample) as object);
+  // Afterwards the constructors that compile strings cannot be reached from any function.
+  for (const sample of functions) {
+    const prototype = getPrototypeOf(sample) as object;
+    defineProperty(prototype, "constructor", { value: refusal(prototype), writable: false, configurable: false });
+  }
   closeFrames();
-  defineProperty(globalThis, "Function", { value: refusal(), writable: true, enumerable: false, configurable: true });
-  defineProperty(globalThis, "eval", { value: refuse, writable: true, enumerable: false, configurable: true });
+  defineOwn(globalThis, "Function", refusal(), false);
+  defineOwn(globalThis, "eval", refuse, false);
 }
 
 type Frame = Readonly<Record<string, unknown>>;
@@ -46,26 +50,21 @@ declare const Error: {
 };
 
 /**
- * A frame of a stack can hand out the function that runs in it. Not every engine keeps that from strict code, and the
- * guest's own functions are in the stack of every program: with them it could start again, or answer its own calls.
+ * A stack frame can return the function that runs in it. Not every engine hides that from strict code, and the guest's
+ * own functions are in the stack of every program: with them it could start again, or answer its own calls.
  */
 function closeFrames(): void {
   let frame: Frame | undefined;
   const isBuiltIn = Reflect.has(Error, "prepareStackTrace");
   Error.prepareStackTrace = (_, frames) => void (frame = frames[0]);
-  void new Error().stack; // some engines ask now, some when the error was made
+  void new Error().stack; // some engines call it now, some when the error is created
   Error.prepareStackTrace = undefined;
   if (!isBuiltIn) Reflect.deleteProperty(Error, "prepareStackTrace");
   if (frame === undefined) return;
   for (const name of ["getFunction", "getThis"]) Reflect.deleteProperty(getPrototypeOf(frame) as object, name);
 }
 
-/** After this the constructors that compile text cannot be reached from any function. */
-function replaceConstructor(prototype: object): void {
-  defineProperty(prototype, "constructor", { value: refusal(prototype), writable: false, configurable: false });
-}
-
-/** Still good for `instanceof Function`; compiles nothing. */
+/** Still works for `instanceof Function`; compiles nothing. */
 function refusal(prototype: object = Function.prototype): unknown {
   const constructor = function Function(): never {
     return refuse();

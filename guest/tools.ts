@@ -1,4 +1,4 @@
-/** The tool stubs that a program calls, and the answers that come back. Authority stays on the host: these only ask. */
+/** The tool stubs that a program calls, and the replies. Authority stays on the host: stubs only send requests. */
 
 import { TO_HOST } from "../src/sandbox/wire.ts";
 import { EncodeProblem, encode } from "./codec.ts";
@@ -17,20 +17,24 @@ import {
   split,
 } from "./intrinsics.ts";
 
-/** Hands a frame to the host; the only way out of the isolate. */
+declare const Error: { readonly captureStackTrace?: (target: object, above: unknown) => void };
+/** V8 keeps the frames and writes their text on first use; other engines do not have it. */
+const { captureStackTrace } = Error;
+
+/** Sends a frame to the host; the only way out of the isolate. */
 export type Send = (kind: number, id: number, text: string) => void;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
-  /** Remembers the line of the call; its text is only made when the call fails. */
+  /** The line of the call; its text is only written if the call fails. */
   readonly site: { readonly stack?: string };
 }
 
 const waiting = new RealMap<number, Waiting>();
 let calls = 0;
 
-/** Gives the call `id` its answer. An unknown or repeated id changes nothing. */
+/** Settles the call `id`. An unknown or repeated id changes nothing. */
 export function settleCall(id: number, ok: boolean, text: string): void {
   const call = mapGet(waiting, id) as Waiting | undefined;
   if (call === undefined) return;
@@ -40,8 +44,8 @@ export function settleCall(id: number, ok: boolean, text: string): void {
 }
 
 /**
- * One upstream as an object. Every name answers with a stub, so that the host can name the nearest tool for a wrong one;
- * the names of protocols (`then`, `toJSON`, symbols) do not, so that the object can be awaited, printed and inspected. It cannot be changed.
+ * One upstream as an object that cannot be changed. Every name is a stub, so that the host can suggest the nearest tool
+ * for a wrong one, except the names of protocols (`then`, `toJSON`, symbols): the object can be awaited and printed.
  */
 export function createNamespace(name: string, joinedTools: string, send: Send, limits: EncodeLimits): object {
   const stubs = new RealMap<string, unknown>();
@@ -71,27 +75,26 @@ export function createNamespace(name: string, joinedTools: string, send: Send, l
   });
 }
 
-/** Names that the language itself looks for on any object; a stub under one of them would be called by accident. */
+/**
+ * Names that the language itself reads from any object, where a stub would be called by accident; and those by which
+ * tests tell a live handle of the engine, so that a namespace cannot hide a real one.
+ */
 export function isProtocol(key: string): boolean {
-  return key === "then" || key === "toJSON" || key in PROTOTYPES.object || isHandleMethod(key);
-}
-
-/** How one tells a live handle of the engine from an object: a namespace must not look like one, or a real one hides. */
-function isHandleMethod(key: string): boolean {
-  return key === "applySync" || key === "derefInto" || key === "copyInto";
+  if (key === "applySync" || key === "derefInto" || key === "copyInto") return true;
+  return key === "then" || key === "toJSON" || key in PROTOTYPES.object;
 }
 
 /** What a program calls for one tool. */
 export type Stub = (...args: unknown[]) => Promise<unknown>;
 
-/** The host hears of a call by this alone; a stub has no say in what happens to it. */
+/** A stub only sends the call; the host decides what happens. */
 export function createStub(address: string, send: Send, limits: EncodeLimits): Stub {
   const stub: Stub = (...args) => {
     const site: { stack?: string } = {};
-    captureSite(site, stub);
+    captureStackTrace?.(site, stub);
     return new RealPromise((resolve, reject) => {
       const text = encodeArguments(address, args, limits);
-      // With the stack used up this throws and nothing has left: the number is still free for the next call.
+      // On stack overflow this throws before anything is sent: the number is still free for the next call.
       send(TO_HOST.CALL, calls + 1, address + "\n" + text);
       calls += 1;
       mapSet(waiting, calls, { resolve, reject, site });
@@ -100,7 +103,7 @@ export function createStub(address: string, send: Send, limits: EncodeLimits): S
   return freeze(stub);
 }
 
-/** A call takes one object, or nothing. The host checks it against the tool's schema; this only makes it text. */
+/** A call takes one object, or nothing. The host checks it against the tool's schema. */
 function encodeArguments(address: string, args: readonly unknown[], limits: EncodeLimits): string {
   if (args.length > 1) throw new ToolError("TOOL_ARGUMENTS_INVALID", address + " takes one object of named arguments");
   try {
@@ -111,30 +114,12 @@ function encodeArguments(address: string, args: readonly unknown[], limits: Enco
 }
 
 function refuseArguments(address: string, { reason }: EncodeProblem, limits: EncodeLimits): ToolError {
-  switch (reason) {
-    case "size":
-      return new ToolError("LIMIT_SIZE", "The arguments of " + address + " are larger than " + limits.bytes + " bytes");
-    case "depth":
-      return new ToolError(
-        "LIMIT_SIZE",
-        "The arguments of " + address + " nest deeper than " + limits.depth + " levels",
-      );
-    case "circular":
-      return new ToolError("TOOL_ARGUMENTS_INVALID", "The arguments of " + address + " contain themselves");
-    case "promise":
-      return new ToolError(
-        "TOOL_ARGUMENTS_INVALID",
-        "The arguments of " + address + " contain a promise; await it first",
-      );
-    default:
-      return reason satisfies never;
-  }
-}
-
-declare const Error: { readonly captureStackTrace?: (target: object, above: unknown) => void };
-const { captureStackTrace } = Error;
-
-/** V8 keeps the frames and writes their text on first use; other engines have no such call. */
-function captureSite(site: object, stub: unknown): void {
-  captureStackTrace?.(site, stub);
+  const problems: Readonly<Record<EncodeProblem["reason"], string>> = {
+    size: "are larger than " + limits.bytes + " bytes",
+    depth: "nest deeper than " + limits.depth + " levels",
+    circular: "contain themselves",
+    promise: "contain a promise; await it first",
+  };
+  const code = reason === "size" || reason === "depth" ? "LIMIT_SIZE" : "TOOL_ARGUMENTS_INVALID";
+  return new ToolError(code, "The arguments of " + address + " " + problems[reason]);
 }

@@ -119,18 +119,10 @@ function finish(value: unknown): void {
 }
 
 function refuseResult({ reason }: EncodeProblem): void {
-  switch (reason) {
-    case "size":
-      return send(TO_HOST.OVERRUN, 0, "result");
-    case "depth":
-      return send(TO_HOST.OVERRUN, 0, "depth");
-    case "circular":
-      return fail("unserializable", new TypeError("The result contains itself"));
-    case "promise":
-      return fail("unserializable", new TypeError("The result contains a promise; await it before returning"));
-    default:
-      reason satisfies never;
-  }
+  if (reason === "size") return send(TO_HOST.OVERRUN, 0, "result");
+  if (reason === "depth") return send(TO_HOST.OVERRUN, 0, "depth");
+  const problem = reason === "circular" ? "itself" : "a promise; await it before returning";
+  fail("unserializable", new TypeError("The result contains " + problem));
 }
 
 function fail(kind: ThrownMessage["kind"], thrown: unknown): void {

@@ -201,7 +201,6 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   sandbox: {
     folders: ["confinement", "engines", "pool", "program"],
     interface: [
-      "cap-memory.ts",
       "engine.ts",
       "frames.ts",
       "guest.generated.ts",

@@ -72,16 +72,14 @@ export class TextDecoder {
   decode(input?: ArrayBuffer | ArrayBufferView, options?: { readonly stream?: boolean | undefined }): string {
     const bytes = input === undefined ? EMPTY : bytesOf(input);
     const isLast = !options?.stream;
-    if (!this.#isStreaming) this.#begin();
+    if (!this.#isStreaming) {
+      this.#decoder = new Utf8Decoder(this.#fatal);
+      this.#hasBegun = false;
+    }
     this.#isStreaming = false; // stays so if the decoder throws: the next call then begins a new text
     const text = this.#decoder.decode(bytes, isLast);
     this.#isStreaming = !isLast;
     return this.#withoutMark(text);
-  }
-
-  #begin(): void {
-    this.#decoder = new Utf8Decoder(this.#fatal);
-    this.#hasBegun = false;
   }
 
   #withoutMark(text: string): string {

@@ -7,9 +7,17 @@ import { parseUrlParts, setUrlPart } from "../../src/sandbox/engines/url-parts.t
 import { TO_HOST } from "../../src/sandbox/wire.ts";
 import type { ThrownMessage } from "../../src/sandbox/wire.ts";
 import { describeThrown } from "../errors.ts";
-import { RealPromise, apply, freeze, promiseThen, slice, stringifyJson } from "../intrinsics.ts";
+import {
+  RealPromise,
+  apply,
+  freeze,
+  getPrototypeOf,
+  ownKeys,
+  promiseThen,
+  slice,
+  stringifyJson,
+} from "../intrinsics.ts";
 import { enterWorld, prepareWorld } from "../world.ts";
-import { stripGlobals } from "./strip-globals.ts";
 
 declare const addEventListener: (type: "unhandledrejection", listener: (event: RejectionEvent) => void) => void;
 declare const Event: { readonly prototype: { preventDefault(): void } };
@@ -21,6 +29,16 @@ interface RejectionEvent {
 const PROGRAM: string = "program.ts";
 /** Longer strings cross in pieces, because one message between Workers has a limit. */
 const PIECE_CHARS = 4 * 1024 * 1024;
+
+/** The globals of the language. A list of what stays, so that what a later engine adds is removed too. */
+const KEPT: readonly PropertyKey[] = [
+  "AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DataView Date",
+  "DisposableStack Error EvalError Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array",
+  "Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set",
+  "String SuppressedError Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray",
+  "WeakMap WeakSet decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN",
+  "parseFloat parseInt undefined unescape",
+].flatMap((line) => line.split(" "));
 
 /** Messages of the program that are not fetched yet, each as "kind id length", a newline and the text. */
 let outgoing = "";
@@ -44,6 +62,17 @@ addEventListener("unhandledrejection", (event) => {
 stripGlobals();
 prepareWorld();
 const guest = enterWorld({ send, parseUrl: parseUrlParts, setUrlPart });
+
+/** Throws if a global cannot be removed: no program may run with unknown globals. */
+function stripGlobals(): void {
+  Object.setPrototypeOf(globalThis, Object.prototype);
+  const isForeign = (key: PropertyKey): boolean => !KEPT.includes(key);
+  for (const key of ownKeys(globalThis).filter(isForeign)) Reflect.deleteProperty(globalThis, key);
+  const left = ownKeys(globalThis).filter(isForeign);
+  if (left.length > 0 || getPrototypeOf(globalThis) !== Object.prototype) {
+    throw new TypeError("Globals cannot be removed: " + left.map(String).join());
+  }
+}
 
 /** Resolves when the program has begun. The start message was fed before. */
 function start(atMs: number): Promise<unknown> {

@@ -7,16 +7,13 @@ import { createIsolateEngine } from "./engines/isolate/isolate-engine.ts";
 import { createQuickjsEngine } from "./engines/quickjs/quickjs-engine.ts";
 import { createWorkerdEngine } from "./engines/workerd/workerd-engine.ts";
 
+const CREATE: Readonly<Record<EngineName, (node: string) => Engine>> = {
+  isolate: createIsolateEngine,
+  quickjs: createQuickjsEngine,
+  workerd: () => createWorkerdEngine(),
+};
+
 /** Without fallback: the operator gets the named engine or an error. `node` is the Node that runs children. */
 export function createEngine(name: EngineName, node: string): Engine {
-  switch (name) {
-    case "isolate":
-      return createIsolateEngine(node);
-    case "quickjs":
-      return createQuickjsEngine(node);
-    case "workerd":
-      return createWorkerdEngine();
-    default:
-      return name satisfies never;
-  }
+  return CREATE[name](node);
 }

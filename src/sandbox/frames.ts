@@ -67,21 +67,17 @@ export function createFrameReader(maxBytes: number): FrameReader {
       const rest = bytes.subarray(end);
       pieces = rest.length > 0 ? [rest] : [];
       held = rest.length;
-      return decode(bytes, end);
+      return {
+        kind: bytes.readUInt8(4),
+        id: bytes.readUInt32LE(5),
+        atMs: bytes.readDoubleLE(9),
+        text: bytes.toString("utf8", LENGTH_BYTES + HEAD_BYTES, end),
+      };
     },
   };
 }
 
-function decode(bytes: Buffer, end: number): Frame {
-  return {
-    kind: bytes.readUInt8(4),
-    id: bytes.readUInt32LE(5),
-    atMs: bytes.readDoubleLE(9),
-    text: bytes.toString("utf8", LENGTH_BYTES + HEAD_BYTES, end),
-  };
-}
-
-/** One for all reads, because most bring a few bytes; what is kept of it is copied out. */
+/** Shared by all reads, because most bring a few bytes; the frame reader gets a copy. */
 let chunk: Buffer | undefined;
 
 /** The child's end: blocks until the host sends something, because a child has nothing else to do. */

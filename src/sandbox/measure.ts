@@ -9,14 +9,14 @@ export interface ProcessMeasure {
 
 export const NOTHING_MEASURED: ProcessMeasure = { cpuMs: 0, residentBytes: 0 };
 
-/** Linux counts processor time in ticks of a hundredth of a second whatever its timer runs at. */
+/** Linux counts processor time in hundredths of a second, at any frequency of its timer. */
 const TICK_MS = 10;
 /** Fields after the command's closing parenthesis, counted from the process state as 0. */
 const USER_TICKS = 11;
 const SYSTEM_TICKS = 12;
 const RESIDENT_PAGES = 21;
 const USUAL_PAGE_BYTES = 4_096;
-/** In the list of pairs of words that the kernel hands to each process. */
+/** AT_PAGESZ of the auxiliary vector. */
 const PAGE_SIZE_KEY = 6n;
 
 /** More than the line has: some fifty numbers and a short name. */
@@ -26,7 +26,7 @@ let pageBytes: number | undefined;
 /** Returns `undefined` without /proc or if the process is gone. Called for every program: one small read. */
 export function measureProcess(pid: number): ProcessMeasure | undefined {
   try {
-    pageBytes ??= readPageBytes();
+    pageBytes ??= parsePageBytes(readFileSync("/proc/self/auxv"));
     return parseStat(readLine(`/proc/${pid}/stat`), pageBytes);
   } catch {
     return undefined;
@@ -48,10 +48,6 @@ export function parsePageBytes(vector: Buffer): number {
     if (vector.readBigUInt64LE(at) === PAGE_SIZE_KEY) return Number(vector.readBigUInt64LE(at + 8));
   }
   return USUAL_PAGE_BYTES;
-}
-
-function readPageBytes(): number {
-  return parsePageBytes(readFileSync("/proc/self/auxv"));
 }
 
 function readLine(path: string): string {

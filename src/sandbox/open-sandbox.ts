@@ -7,7 +7,7 @@ import { ChildPool } from "./pool/child-pool.ts";
 import { mostValueBytes } from "./program/overruns.ts";
 import { toFatal } from "./program/parse-reports.ts";
 import { RunningProgram } from "./program/running-program.ts";
-import type { ProgramEnding, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
+import type { ProgramEnding, Sandbox, SandboxResult } from "./sandbox.ts";
 import type { ChildLease } from "./start-child.ts";
 
 /** A guest counts characters of up to this many bytes; the host counts exactly. */
@@ -35,23 +35,21 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     maxFrameBytes: Math.max(limits.argumentBytes, mostValueBytes(limits)) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,
   });
 
-  const run = async (job: SandboxJob): Promise<SandboxResult> => {
-    const queuedAt = performance.now();
-    let lease: ChildLease;
-    try {
-      lease = await pool.take(job.principal, job.signal);
-    } catch (thrown) {
-      return neverStarted(thrown, performance.now() - queuedAt);
-    }
-    const queueMs = performance.now() - queuedAt;
-    return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
-  };
-
   return {
     engine: engine.name,
     isolation: engine.isolation,
     layers: engine.layers,
-    run,
+    async run(job) {
+      const queuedAt = performance.now();
+      let lease: ChildLease;
+      try {
+        lease = await pool.take(job.principal, job.signal);
+      } catch (thrown) {
+        return neverStarted(thrown, performance.now() - queuedAt);
+      }
+      const queueMs = performance.now() - queuedAt;
+      return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
+    },
     load: () => pool.load(),
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),

@@ -71,6 +71,22 @@ export interface StartMessage {
   };
 }
 
+/** Of a program that is run once before any other, so that the engine has done its one-time work. */
+export const REHEARSAL: StartMessage = {
+  javascript: "",
+  namespaces: {},
+  input: null,
+  seed: [1, 2, 3, 4],
+  limits: {
+    wallMs: 1_000,
+    memoryBytes: 1_000_000,
+    outputBytes: 10_000,
+    valueBytes: 10_000,
+    argumentBytes: 10_000,
+    depth: 64,
+  },
+};
+
 /** The payload of THREW. The program can forge all of it. */
 export interface ThrownMessage {
   readonly kind: "thrown" | "unserializable" | "stuck" | "syntax";

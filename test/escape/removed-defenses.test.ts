@@ -47,7 +47,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the host's own count of output",
     patch: {
-      file: "program/program-output.ts",
+      file: "program/running-program.ts",
       from: "this.bytes += Buffer.byteLength(line.text)",
       to: "this.bytes += 0",
     },
@@ -56,13 +56,13 @@ const HOST_MUTANTS: readonly Mutant[] = [
   },
   {
     defense: "the limit on console lines",
-    patch: { file: "program/program-output.ts", from: "this.logs.length >= MOST_LINES", to: "this.logs.length < 0" },
+    patch: { file: "program/running-program.ts", from: "this.logs.length >= MOST_LINES", to: "this.logs.length < 0" },
     attack: "manyLogs",
     isHeld: ({ logs }) => logs.length <= 10_000,
   },
   {
     defense: "the limit on timers",
-    patch: { file: "program/program-timers.ts", from: "timers.size >= MOST_TIMERS", to: "timers.size < 0" },
+    patch: { file: "program/program-watch.ts", from: "timers.size >= MOST_TIMERS", to: "timers.size < 0" },
     attack: "manyTimers",
     isHeld: (run) => codeOf(run) === "LIMIT_CALLS",
   },
@@ -79,7 +79,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the depth limit of a result",
     patch: {
-      file: "program/program-output.ts",
+      file: "program/running-program.ts",
       from: "depthOf(value, this.#limits.depth) > this.#limits.depth",
       to: "depthOf(value, 1) < 0",
     },

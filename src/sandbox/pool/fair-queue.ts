@@ -12,19 +12,20 @@ export interface FairQueue<T> {
 }
 
 export function createFairQueue<T>(): FairQueue<T> {
-  // The map keeps the order of turns: who was served goes to the end of it.
+  // The map keeps the order of turns: a principal that was served moves to the end.
   const lines = new Map<string, T[]>();
-  let length = 0;
+  const count = (isEligible: (principal: string) => boolean): number =>
+    lines.entries().reduce((sum, [principal, line]) => sum + (isEligible(principal) ? line.length : 0), 0);
 
   return {
     get length() {
-      return length;
+      return count(() => true);
     },
+    count,
     add(principal, item) {
       const line = lines.get(principal);
       if (line) line.push(item);
       else lines.set(principal, [item]);
-      length += 1;
     },
     take(isEligible = () => true) {
       const principal = lines.keys().find(isEligible);
@@ -33,13 +34,7 @@ export function createFairQueue<T>(): FairQueue<T> {
       const item = line.shift();
       lines.delete(principal);
       if (line.length > 0) lines.set(principal, line);
-      length -= 1;
       return item;
-    },
-    count(isEligible) {
-      let count = 0;
-      for (const [principal, line] of lines) if (isEligible(principal)) count += line.length;
-      return count;
     },
     remove(principal, item) {
       const line = lines.get(principal);
@@ -47,7 +42,6 @@ export function createFairQueue<T>(): FairQueue<T> {
       if (!line || index < 0) return false;
       line.splice(index, 1);
       if (line.length === 0) lines.delete(principal);
-      length -= 1;
       return true;
     },
   };

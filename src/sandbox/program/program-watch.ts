@@ -8,7 +8,7 @@ import type { GloveboxError, Limits } from "../../domain/index.ts";
 import { measureProcess } from "../measure.ts";
 import { LOWEST_PRIORITY } from "../priority.ts";
 import type { ChildLease } from "../start-child.ts";
-import { createOverrun } from "./overruns.ts";
+import { MOST_TIMERS, createOverrun } from "./overruns.ts";
 import { parseUsage } from "./parse-reports.ts";
 
 const LOOK_MS = 20;
@@ -83,4 +83,40 @@ export class ProgramWatch {
 /** After this time every program has been ended. */
 export function lastMs(limits: Limits): number {
   return limits.wallMs + WALL_GRACE_MS;
+}
+
+/** The timers of one program. Calls `fire` for one that is due, and `onDue` with the number that will fire in time. */
+export function createTimers(limits: Limits, fire: (id: number) => void, onDue: ((open: number) => void) | undefined) {
+  const timers = new Set<NodeJS.Timeout>();
+  let due = 0;
+  let isStopped = false;
+  const countDue = (change: 1 | -1): void => {
+    due += change;
+    if (!isStopped) onDue?.(due);
+  };
+  return {
+    /** Throws LIMIT_CALLS if the maximum number of timers is open. */
+    checkRoom(): void {
+      if (timers.size >= MOST_TIMERS) throw createOverrun("timers", limits);
+    },
+    /** `wantedMs` is untrusted and may be any number or NaN; `elapsedMs` is the age of the program. */
+    start(id: number, wantedMs: number, elapsedMs: number): void {
+      // A timer past the wall limit never fires, so a shorter delay is enough.
+      const delayMs = Math.min(Math.max(wantedMs || 0, 0), lastMs(limits));
+      // A timer that is due after the program's end does not count.
+      const isDue = elapsedMs + delayMs < limits.wallMs;
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        fire(id);
+        if (isDue) countDue(-1);
+      }, delayMs);
+      timers.add(timer);
+      if (isDue) countDue(1);
+    },
+    /** Afterwards no timer fires and nothing is counted. */
+    stop(): void {
+      isStopped = true;
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
 }

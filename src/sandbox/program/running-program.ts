@@ -3,7 +3,8 @@
  * its limits. The child is treated as hostile from the first frame on.
  */
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, depthOf } from "../../domain/index.ts";
+import type { Json, Limits, LogLine } from "../../domain/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
@@ -12,12 +13,9 @@ import { endedEarly, playTape } from "../tape.ts";
 import type { Delivery, TapePlayer } from "../tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
-import { createOverrun, mostValueBytes } from "./overruns.ts";
-import { isOutOfMemory, parseOverrun, parseThrown, toDeath, toFatal } from "./parse-reports.ts";
-import { ProgramOutput } from "./program-output.ts";
-import { createTimers } from "./program-timers.ts";
-import type { ProgramTimers } from "./program-timers.ts";
-import { ProgramWatch } from "./program-watch.ts";
+import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
+import { isOutOfMemory, parseOverrun, parseThrown, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import { ProgramWatch, createTimers } from "./program-watch.ts";
 
 export interface RunOptions extends ChildLease {
   readonly job: SandboxJob;
@@ -30,9 +28,11 @@ export interface RunOptions extends ChildLease {
 export class RunningProgram {
   readonly #options: RunOptions;
   readonly #watch: ProgramWatch;
-  readonly #timers: ProgramTimers;
+  readonly #timers: ReturnType<typeof createTimers>;
   readonly #output: ProgramOutput;
   readonly #outcome = Promise.withResolvers<SandboxResult>();
+  /** Resolves when the program has ended. */
+  readonly outcome = this.#outcome.promise;
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #suspend = (): void => this.#end({ kind: "paused" });
   readonly #player: TapePlayer;
@@ -56,11 +56,6 @@ export class RunningProgram {
     };
     this.#start();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
-  }
-
-  /** Resolves when the program has ended. */
-  get outcome(): Promise<SandboxResult> {
-    return this.#outcome.promise;
   }
 
   #start(): void {
@@ -211,6 +206,38 @@ const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
   failure: TO_GUEST.FAILURE,
   tick: TO_GUEST.TICK,
 };
+
+/** The console lines and the value of one program, counted again because the guest's count cannot be trusted. */
+class ProgramOutput {
+  readonly #limits: Limits;
+  readonly logs: LogLine[] = [];
+  /** Of lines and value together, including refused ones. */
+  bytes = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Throws LIMIT_SIZE instead of keeping a line above the limit. */
+  addLine(line: LogLine): void {
+    this.bytes += Buffer.byteLength(line.text);
+    if (this.bytes > this.#limits.outputBytes) throw createOverrun("output", this.#limits);
+    // Empty lines have no bytes but cost the host as much as others.
+    if (this.logs.length >= MOST_LINES) throw createOverrun("lines", this.#limits);
+    this.logs.push(line);
+  }
+
+  /** The value has a separate limit; `bytes` shows the caller if it is large. */
+  takeValue(text: string): Json | undefined {
+    const bytes = Buffer.byteLength(text);
+    this.bytes += bytes;
+    if (bytes > mostValueBytes(this.#limits)) throw createOverrun("result", this.#limits);
+    if (text === "") return undefined;
+    const value = parseValue(text);
+    if (depthOf(value, this.#limits.depth) > this.#limits.depth) throw createOverrun("depth", this.#limits);
+    return value;
+  }
+}
 
 /** Includes only the limits that the child enforces; the others are enforced outside. */
 function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {

@@ -14,17 +14,17 @@ import type {
   QuickJSSyncVariant,
 } from "quickjs-emscripten-core";
 
-/** The package declares the types of its CommonJS form; what a bundle imports is the function itself. */
+/** The package declares the types of its CommonJS form; a bundle imports the function itself. */
 const loadModule = trustLoader(packaged);
 
 const PAGE_BYTES = 64 * 1024;
-/** The build asks for so much from the start. */
-const FIRST_BYTES = 16 * 1024 * 1024;
+/** The build needs this much from the start. */
+export const FIRST_BYTES = 16 * 1024 * 1024;
 /** The engine's stack, its tables and the guest's own code, beside what the program may hold. */
 const OWN_BYTES = 8 * 1024 * 1024;
 /** The build addresses no more. */
 const MOST_BYTES = 2 ** 31;
-/** The engine's own stack. It grows slower than that of the process, and has to end first: see the flags of the engine. */
+/** The engine's own stack. It grows slower than that of the process, and must end first: see the flags of the engine. */
 const STACK_BYTES = 256 * 1024;
 
 export interface QuickjsInstance {
@@ -32,13 +32,11 @@ export interface QuickjsInstance {
   readonly context: QuickJSContext;
   /** What the instance has taken from the process; it never gives any back. */
   readonly sizeBytes: number;
-  /** It holds more than every instance does from the start. */
-  readonly hasGrown: boolean;
   /** The instance asked for more than its ceiling, and was refused. */
   readonly isFull: boolean;
 }
 
-/** Thrown instead of writing to address 0 when the instance has no room for a text of the host. */
+/** Thrown instead of writing to address 0 when the instance has no room for a string of the host. */
 export class MemoryExhausted extends Error {}
 
 /** The part of WebAssembly that is used here; Node has it, its type declarations do not. */
@@ -57,7 +55,7 @@ export interface WasmModule {
   readonly [Symbol.toStringTag]: "WebAssembly.Module";
 }
 
-/** Compiles the engine itself. Nothing that a program hands over is ever compiled. */
+/** Compiles the engine itself, never data of a program. */
 export function compileQuickjs(bytes: Uint8Array): WasmModule {
   return new WebAssembly.Module(bytes);
 }
@@ -72,7 +70,7 @@ export async function loadQuickjs(wasm: WasmModule, memoryBytes: number): Promis
   let isFull = false;
   const grow = memory.grow.bind(memory);
   memory.grow = (pages) => {
-    isFull = true; // unless the next line says otherwise: it throws
+    isFull = true; // the next line throws if it is
     const before = grow(pages);
     isFull = false;
     return before;
@@ -86,9 +84,6 @@ export async function loadQuickjs(wasm: WasmModule, memoryBytes: number): Promis
     context,
     get sizeBytes() {
       return memory.buffer.byteLength;
-    },
-    get hasGrown() {
-      return memory.buffer.byteLength > FIRST_BYTES;
     },
     get isFull() {
       return isFull;
@@ -116,7 +111,7 @@ function createVariant(wasm: WasmModule, wasmMemory: WasmMemory): QuickJSSyncVar
   return { type: "sync", importFFI: async () => QuickJSFFI, importModuleLoader: async () => load };
 }
 
-/** The library takes what the allocator answers for an address; 0 means that there was no room. */
+/** The library takes every result of the allocator for an address; 0 means that there was no room. */
 function refuseNull(module: QuickJSEmscriptenModule): QuickJSEmscriptenModule {
   const allocate = module._malloc.bind(module);
   module._malloc = (bytes) => {

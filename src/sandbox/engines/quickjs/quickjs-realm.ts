@@ -10,7 +10,7 @@ import { trustThrown } from "../realm.ts";
 import type { CreateRealm, ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
 import { ContextValues, GuestThrew, HEAD, withAuthorStack } from "./context-values.ts";
-import { MemoryExhausted, loadQuickjs } from "./load-quickjs.ts";
+import { FIRST_BYTES, MemoryExhausted, loadQuickjs } from "./load-quickjs.ts";
 import type { QuickjsInstance, WasmModule } from "./load-quickjs.ts";
 
 const GUEST_FILE = "guest.js";
@@ -68,7 +68,7 @@ class QuickjsWorld {
   }
 
   get hasGrown(): boolean {
-    return this.#instance.hasGrown;
+    return this.#instance.sizeBytes > FIRST_BYTES;
   }
 
   start(javascript: string, startText: string, atMs: number, timeoutMs: number): void {

@@ -7,7 +7,7 @@
 
 import { createFrameReader, encodeFrame } from "../../frames.ts";
 import type { Frame } from "../../frames.ts";
-import { TO_GUEST, TO_HOST } from "../../wire.ts";
+import { REHEARSAL, TO_GUEST, TO_HOST } from "../../wire.ts";
 import type { StartMessage } from "../../wire.ts";
 import { trustStart } from "../realm.ts";
 import { toWorkerCode } from "./dynamic-worker.ts";
@@ -46,7 +46,7 @@ async function serveWire(wire: Wire, loader: WorkerLoader): Promise<void> {
     const open = () => loader.load(toWorkerCode(start.javascript)).getEntrypoint("guestWorker").open(null);
     return runWorker(open, wireOfRun, start, atMs);
   };
-  await run(REHEARSED, 0, REHEARSAL);
+  await run(REHEARSAL, 0, SILENT);
   sendEmpty(frames, TO_HOST.READY);
   for (let frame = await frames.receive(); frame; frame = await frames.receive()) {
     if (frame.kind === TO_GUEST.PING) sendEmpty(frames, TO_HOST.PONG);
@@ -61,22 +61,8 @@ function sendEmpty(frames: FrameWire, kind: number): void {
   frames.flush();
 }
 
-/** A program that returns at once, so that the engine has done its one-time work before the host measures. */
-const REHEARSED: StartMessage = {
-  javascript: "",
-  namespaces: {},
-  input: null,
-  seed: [1, 2, 3, 4],
-  limits: {
-    wallMs: 1_000,
-    memoryBytes: 1_000_000,
-    outputBytes: 1_000,
-    valueBytes: 1_000,
-    argumentBytes: 1_000,
-    depth: 64,
-  },
-};
-const REHEARSAL: FrameWire = {
+/** The rehearsal needs no host. */
+const SILENT: FrameWire = {
   receive: () => Promise.resolve(undefined),
   poll: () => undefined,
   send: () => undefined,
