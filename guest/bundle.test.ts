@@ -19,10 +19,10 @@ function findTemplates(node: unknown): readonly number[] {
 const find = (source: string): readonly number[] =>
   findTemplates(parse(source, { ecmaVersion: "latest", sourceType: "module" }));
 
-test("the guest puts no text together with a template, which a program could get its hands into", () => {
+test("the bundled guest contains no template with a hole, which a program could tamper with", () => {
   assert.deepEqual([...find(GUEST_SOURCE), ...find(GUEST_WORKER)], []);
 });
 
-test("a template would be found", () => {
+test("the search finds a template with a hole (positive control)", () => {
   assert.deepEqual(find("const a = [`x`, () => `${1}`]"), [22]);
 });

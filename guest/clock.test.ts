@@ -16,7 +16,7 @@ function draw(seed: readonly number[], count = 5): readonly number[] {
 }
 
 describe("random", () => {
-  it("is the same for the same seed, and within [0, 1)", () => {
+  it("random repeats for the same seed and stays within [0, 1)", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const drawn = draw(seed);
@@ -25,7 +25,7 @@ describe("random", () => {
       }),
     );
   });
-  it("differs when any part of the seed does", () => {
+  it("random differs when any part of the seed differs", () => {
     fc.assert(
       fc.property(seeds, fc.nat(3), word, (seed, at, other) => {
         fc.pre(seed[at] !== other);
@@ -33,7 +33,7 @@ describe("random", () => {
       }),
     );
   });
-  it("fills the unit interval evenly", () => {
+  it("random fills the unit interval evenly", () => {
     const buckets = Array.from({ length: 10 }, () => 0);
     for (const number of draw([1, 2, 3, 4], 10_000))
       buckets[Math.floor(number * 10)] = (buckets[Math.floor(number * 10)] ?? 0) + 1;
@@ -42,11 +42,11 @@ describe("random", () => {
       String(buckets),
     );
   });
-  it("works without a seed, the same each time", () => assert.deepEqual(draw([]), draw([])));
+  it("random works without a seed and is the same each time", () => assert.deepEqual(draw([]), draw([])));
 });
 
 describe("randomUuid", () => {
-  it("has the form of version 4, and repeats for the same seed only", () => {
+  it("randomUuid has the form of version 4 and repeats only for the same seed", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         seedRandom(seed);
@@ -67,7 +67,7 @@ describe("installClock", () => {
     Object.defineProperty(RealDate.prototype, "constructor", { value: RealDate, writable: true, configurable: true });
     Object.defineProperties(Intl.DateTimeFormat.prototype, descriptors);
   });
-  it("makes every way to ask for the present give the host's", () => {
+  it("installClock makes every API return the host's time", () => {
     installClock();
     setNow(86_400_000);
     const format = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", dateStyle: "short" });
@@ -78,7 +78,7 @@ describe("installClock", () => {
     setNow(0);
     assert.deepEqual([Date.now(), format.format()], [0, "1/1/70"]);
   });
-  it("leaves what does not ask for the present as it was", () => {
+  it("installClock does not change APIs that do not read the present time", () => {
     installClock();
     const named = [
       Date.name,

@@ -27,14 +27,14 @@ function nest(depth: number): unknown {
 }
 
 describe("encode", () => {
-  it("writes JSON values as JSON.stringify does", () => {
+  it("encode writes JSON values as JSON.stringify does", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         assert.equal(encode(value, WIDE), JSON.stringify(value));
       }),
     );
   });
-  it("writes anything as a text that parses, or nothing at all", () => {
+  it("encode writes JSON that parses for any value, or nothing", () => {
     fc.assert(
       fc.property(
         fc.anything({
@@ -53,7 +53,7 @@ describe("encode", () => {
       ),
     );
   });
-  it("never writes more than its limit and its brackets", () => {
+  it("encode never writes more than its limit and its brackets", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(60), (value, bytes) => {
         const text = problemOf(value, { bytes });
@@ -63,14 +63,14 @@ describe("encode", () => {
   });
 });
 
-describe("the size of a text", () => {
-  it("is accepted below and at the limit, and refused above", () => {
+describe("the size limit of encode", () => {
+  it("encode accepts a size below and at the limit, and refuses one above", () => {
     assert.deepEqual(
       [7, 8, 9].map((length) => problemOf("x".repeat(length), { bytes: 10 })),
       ['"xxxxxxx"', '"xxxxxxxx"', "size"],
     );
   });
-  it("counts keys, items and escapes", () => {
+  it("encode counts keys, items and escapes against the size limit", () => {
     assert.deepEqual(
       [
         problemOf({ ["k".repeat(20)]: 1 }, { bytes: 15 }),
@@ -83,7 +83,7 @@ describe("the size of a text", () => {
       ["size", "size", "size"],
     );
   });
-  it("of a list is known to be too large from its length alone, and no earlier", () => {
+  it("encode refuses an array by its length alone, and no shorter one", () => {
     assert.deepEqual(
       [2, 3, 4].map((length) =>
         problemOf(
@@ -94,37 +94,37 @@ describe("the size of a text", () => {
       ["[1,1]", "[1,1,1]", "size"],
     );
   });
-  it("of a sparse array is refused before its holes are written", () => {
+  it("encode refuses a large sparse array before it writes the holes", () => {
     assert.equal(problemOf(Object.assign([], { length: 2 ** 32 - 1 })), "size");
   });
 });
 
 describe("the depth of a value", () => {
-  it("is accepted below and at the limit, and refused above", () => {
+  it("encode accepts a depth below and at the limit, and refuses one above", () => {
     assert.deepEqual(
       [3, 4, 5, 50_000].map((depth) => problemOf(nest(depth), { depth: 4 })),
       [JSON.stringify(nest(3)), JSON.stringify(nest(4)), "depth", "depth"],
     );
   });
-  it("is that of one branch, not of all", () => {
+  it("encode counts the depth of one branch, not of all", () => {
     assert.equal(problemOf([[], [], [[]]], { depth: 3 }), "[[],[],[[]]]");
   });
 });
 
 describe("what has no JSON text", () => {
-  it("is a circle, at any length", () => {
+  it("encode refuses a circular value of any length", () => {
     const self: unknown[] = [];
     self.push({ a: new Map([["b", new Set([self])]]) });
     assert.equal(problemOf(self), "circular");
     assert.equal(problemOf(self, { depth: 4 }), "circular");
   });
-  it("is a promise, wherever it is", () => {
+  it("encode refuses a promise at any place", () => {
     assert.deepEqual(
       [problemOf(Promise.resolve()), problemOf([new Map([[1, Promise.resolve()]])])],
       ["promise", "promise"],
     );
   });
-  it("releases its ancestors after a getter threw", () => {
+  it("encode releases its ancestors after a getter threw", () => {
     const shared = {
       get broken(): never {
         throw new RangeError("mine");
@@ -174,15 +174,15 @@ describe("a realm whose built-ins were replaced", async () => {
     "Object.defineProperty(Object.prototype, 'length', { get() { seen.push(this); return 0; }, set() {} })",
   ];
   for (const tamper of tampering) {
-    it(`changes nothing: ${tamper.slice(0, 60)}`, () => {
+    it(`encode ignores replaced built-ins: ${tamper.slice(0, 60)}`, () => {
       assert.deepEqual(inRealm(tamper, "guest.encode(value, limits)"), [text, 0]);
     });
   }
-  it("that has a toJSON on every object gets its own words, which is its own affair", () => {
+  it("encode uses a toJSON that the program puts on every object", () => {
     const tamper = "Object.prototype.toJSON = function () { return 'mine'; }";
     assert.deepEqual(inRealm(tamper, "guest.encode({ a: 1 }, limits)"), ['"mine"', 0]);
   });
-  it("does not change a console line either", () => {
+  it("formatLine ignores replaced built-ins", () => {
     const tamper = tampering.join(";\n");
     assert.deepEqual(inRealm(tamper, "guest.formatLine(line, limits)"), ['a {"b":1} 2n Symbol(s)', 0]);
   });

@@ -26,14 +26,14 @@ describe("formatLine", () => {
     ["an object without text", [{ toJSON: () => undefined }], "undefined"],
   ];
   for (const [name, args, line] of cases) {
-    it(`writes ${name}`, () => assert.equal(formatLine(args, LIMITS), line));
+    it(`formatLine writes ${name}`, () => assert.equal(formatLine(args, LIMITS), line));
   }
-  it("writes a circle as such", () => {
+  it("formatLine writes [circular] for a circular value", () => {
     const self: unknown[] = [];
     self.push(self);
     assert.equal(formatLine(["x", self], LIMITS), "x [circular]");
   });
-  it("writes what cannot be read as such", () => {
+  it("formatLine writes [unprintable] for a value that cannot be read", () => {
     const trap = new Proxy({}, { get: () => assert.fail("read"), ownKeys: () => assert.fail("read") });
     const error = Object.defineProperty(new Error("e"), "message", { get: () => assert.fail("read") });
     assert.equal(
@@ -52,14 +52,14 @@ describe("formatLine", () => {
       "[unprintable] [unprintable] [unprintable]",
     );
   });
-  it("tells its caller of a value over the limit, and of nothing below it", () => {
+  it("formatLine throws for a value over the limit, and for none below it", () => {
     assert.equal(formatLine([["x".repeat(900)]], LIMITS).length, 904);
     assert.throws(
       () => formatLine([["x".repeat(1_001)]], LIMITS),
       (problem) => problem instanceof EncodeProblem && problem.reason === "size",
     );
   });
-  it("never throws anything else", () => {
+  it("formatLine never throws anything else", () => {
     fc.assert(
       fc.property(
         fc.array(fc.anything({ maxDepth: 3, withBigInt: true, withMap: true, withSparseArray: true })),

@@ -1,5 +1,6 @@
 /** The error that a failed or refused tool call throws inside a program. */
 
+import { ERROR_CHARS } from "../src/sandbox/wire.ts";
 import type { ThrownMessage } from "../src/sandbox/wire.ts";
 import { RealWeakMap, defineOwn, isPrototypeOf, slice, toText, weakGet, weakSet } from "./intrinsics.ts";
 
@@ -37,7 +38,6 @@ function framesOf(stack: string): string {
 }
 
 const TOOL_ERROR = ToolError.prototype;
-const TEXT_LIMIT = 8_192;
 
 /** Reads each property of a thrown value once: a proxy or a getter may throw, or return another value the next time. */
 export function describeThrown(thrown: unknown): Omit<ThrownMessage, "kind"> {
@@ -65,7 +65,7 @@ function isToolError(thrown: object): boolean {
 
 function read(get: () => string): string {
   try {
-    return slice(get(), 0, TEXT_LIMIT);
+    return slice(get(), 0, ERROR_CHARS);
   } catch {
     return "";
   }

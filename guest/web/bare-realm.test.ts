@@ -120,7 +120,7 @@ const EXPECTED = {
   url: ["h", "a=1&n=1", "TypeError", false],
 };
 
-test("everything works in a realm that has nothing but ECMAScript", () => {
+test("the web globals work in a realm with nothing but ECMAScript", () => {
   const run = openRealm();
   assert.deepEqual(JSON.parse(String(run("probe()"))), EXPECTED);
   assert.equal(
@@ -129,7 +129,7 @@ test("everything works in a realm that has nothing but ECMAScript", () => {
   );
 });
 
-test("the answers are the same after the program has torn at every built-in", () => {
+test("the web globals return the same after a program has replaced every built-in", () => {
   const run = openRealm();
   run(TEAR);
   assert.throws(() => run("[].concat([])"), { message: "torn" });

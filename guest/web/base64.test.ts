@@ -23,12 +23,12 @@ test("btoa encodes every string of bytes as Node does", () => {
   fc.assert(fc.property(byteText, (text) => assert.equal(btoa(text), globalThis.btoa(text))));
 });
 
-test("atob takes back what btoa made", () => {
+test("atob decodes the output of btoa", () => {
   const byteText = fc.uint8Array({ maxLength: 40 }).map((bytes) => String.fromCharCode(...bytes));
   fc.assert(fc.property(byteText, (text) => assert.equal(atob(btoa(text)), text)));
 });
 
-test("atob accepts and refuses the same texts as Node", () => {
+test("atob accepts and refuses the same strings as Node", () => {
   const units = Array.from("ABab09+/== \n\t-_\u0000é");
   const text = fc.string({ unit: fc.constantFrom(...units), maxLength: 12 });
   fc.assert(
@@ -61,13 +61,13 @@ test("atob ignores ASCII whitespace and no other", () => {
   assert.throws(() => atob("YW\u000bJj"), invalid);
 });
 
-test("both convert their argument to a string", () => {
+test("atob and btoa convert their argument to a string", () => {
   assert.equal(btoa(12), globalThis.btoa("12"));
   assert.equal(atob(null), globalThis.atob("null"));
   assert.throws(() => btoa(Symbol("s")), TypeError);
 });
 
-test("a megabyte passes both ways", () => {
+test("atob and btoa convert a megabyte", () => {
   const text = "\u0000\u007f\u0080\u00ff".repeat(262_144);
   assert.equal(atob(btoa(text)), text);
 });

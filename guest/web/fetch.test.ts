@@ -25,7 +25,7 @@ async function sent(url: unknown, init?: object): Promise<unknown> {
 }
 
 describe("a request", () => {
-  it("is plain data with the method, the headers and one kind of body", async () => {
+  it("fetch sends plain data with the method, the headers and one kind of body", async () => {
     const url = "https://a.example/";
     assert.deepEqual(await sent(url), { url, method: "GET", headers: [] });
     assert.deepEqual(await sent(new URL(url), { method: "post", headers: { B: "1", A: "2" }, body: "text" }), {
@@ -49,7 +49,7 @@ describe("a request", () => {
       assert.deepEqual(await sent(url, { method: "POST", body }), { url, method: "POST", headers: [], base64: "AP8=" });
     }
   });
-  it("keeps the media type that it is given", async () => {
+  it("fetch keeps the media type of the program", async () => {
     const init = { method: "POST", body: "{}", headers: new Headers([["Content-Type", "application/json"]]) };
     assert.deepEqual(await sent("x", init), {
       url: "x",
@@ -58,7 +58,7 @@ describe("a request", () => {
       text: "{}",
     });
   });
-  it("is refused for an ambiguous body or method", async () => {
+  it("fetch refuses an ambiguous body or option", async () => {
     for (const init of [{ body: {} }, { body: [] }, { redirect: "manual" }, { signal: {} }, { headers: 1 }]) {
       await assert.rejects(sent("x", init), TypeError);
     }
@@ -67,7 +67,7 @@ describe("a request", () => {
 });
 
 describe("a response", () => {
-  it("has the parts of the standard, and a body that can be read once", async () => {
+  it("a response has the parts of the standard, and a body that can be read once", async () => {
     const response = await createFetch(async () => ({ ...ANSWER, headers: [["x-a", "1"]], text: '{"a":"ü"}' }))("x");
     const { ok, status, statusText, url, redirected, bodyUsed } = response;
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe("a response", () => {
     assert.throws(() => response.clone(), TypeError);
     assert.equal((await copy.bytes()).length, 10);
   });
-  it("gives bytes as they came, and text as far as they are text", async () => {
+  it("a response returns its bytes unchanged, and decodes them as text", async () => {
     const fetch = createFetch(async () => ({ ...ANSWER, text: undefined, base64: "QQD/" }));
     assert.deepEqual([...(await (await fetch("x")).bytes())], [65, 0, 255]);
     assert.equal((await (await fetch("x")).arrayBuffer()).byteLength, 3);
@@ -91,7 +91,7 @@ describe("a response", () => {
 });
 
 describe("a signal", () => {
-  it("ends the wait with its reason, before and after the request has left", async () => {
+  it("an AbortSignal rejects fetch with its reason, before and after the request is sent", async () => {
     const never = createFetch(() => new Promise(() => undefined));
     await assert.rejects(never("x", { signal: AbortSignal.abort("gone") }), (reason) => reason === "gone");
     const controller = new AbortController();
@@ -101,7 +101,7 @@ describe("a signal", () => {
     const timeout = createTimeout((callback, delayMs) => setTimeout(callback, delayMs));
     await assert.rejects(never("x", { signal: timeout(5) }), { name: "TimeoutError" });
   });
-  it("changes nothing when it never fires", async () => {
+  it("an AbortSignal that never fires does not change fetch", async () => {
     const { signal } = new AbortController();
     assert.equal((await createFetch(async () => ANSWER)("x", { signal })).status, 404);
   });

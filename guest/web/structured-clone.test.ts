@@ -15,7 +15,7 @@ function assertAsNative(value: unknown): void {
   assert.deepEqual(structuredClone(value), native(value));
 }
 
-test("generated values of all kinds are cloned as Node does", () => {
+test("structuredClone copies generated values of all kinds as Node does", () => {
   const value = fc.anything({
     withBigInt: true,
     withBoxedValues: true,
@@ -31,13 +31,13 @@ test("generated values of all kinds are cloned as Node does", () => {
   fc.assert(fc.property(value, assertAsNative), { numRuns: 1000 });
 });
 
-test("primitives are answered as they are", () => {
+test("structuredClone returns primitives unchanged", () => {
   for (const value of [undefined, null, true, -0, Number.NaN, "\ud800", 10n]) {
     assert.ok(Object.is(structuredClone(value), value));
   }
 });
 
-test("circular and shared references are kept", () => {
+test("structuredClone keeps circular and shared references", () => {
   const shared = { name: "shared" };
   const value: Record<string, unknown> = { a: shared, b: [shared], map: new Map<unknown, unknown>([[shared, shared]]) };
   value["self"] = value;
@@ -49,7 +49,7 @@ test("circular and shared references are kept", () => {
   assert.notEqual(copy["a"], shared);
 });
 
-test("holes and properties beside the elements of an array are kept", () => {
+test("structuredClone keeps holes of arrays, and properties beside the elements", () => {
   const value: unknown[] = [];
   value[1] = undefined;
   value[2] = 3;
@@ -60,14 +60,14 @@ test("holes and properties beside the elements of an array are kept", () => {
   assert.deepEqual(Object.keys(copy), ["1", "2", "extra"]);
 });
 
-test("a property named __proto__ stays a property", () => {
+test("structuredClone keeps a property named __proto__", () => {
   const copy: object = structuredClone(JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}'));
   assert.deepEqual(Object.keys(copy), ["__proto__", "constructor"]);
   assert.equal(Object.getPrototypeOf(copy), Object.prototype);
   assert.equal(Reflect.get(copy, "polluted"), undefined);
 });
 
-test("class instances, accessors and hidden properties become plain data or are left out", () => {
+test("structuredClone makes class instances and accessors plain data and omits hidden properties", () => {
   class Point {
     x = 1;
     get y(): number {
@@ -87,7 +87,7 @@ test("class instances, accessors and hidden properties become plain data or are 
   });
 });
 
-test("a getter that removes a later property is believed", () => {
+test("structuredClone omits a property that an earlier getter removed", () => {
   const value = {
     get first(): number {
       Reflect.deleteProperty(this, "second");
@@ -98,7 +98,7 @@ test("a getter that removes a later property is believed", () => {
   assert.deepEqual(structuredClone(value), { first: 1 });
 });
 
-test("dates, patterns and boxed values are cloned by what they are, not by what they claim", () => {
+test("structuredClone copies dates, patterns and boxed values by their state, not by their properties", () => {
   const pattern = /a(?<b>.)/dgu;
   pattern.lastIndex = 3;
   const boxed = Object(1n);
@@ -116,7 +116,7 @@ test("dates, patterns and boxed values are cloned by what they are, not by what 
   assertAsNative(new NamedMap([["a", 1]]));
 });
 
-test("errors keep name, message, stack and cause", () => {
+test("structuredClone keeps name, message, stack and cause of errors", () => {
   const cause = new RangeError("inner");
   for (const error of [new TypeError("outer", { cause }), new Error("plain"), new AggregateError([1], "many")]) {
     const [mine, theirs] = [structuredClone(error), native(error)];
@@ -127,7 +127,7 @@ test("errors keep name, message, stack and cause", () => {
   assert.equal(structuredClone(Object.assign(new Error("m"), { name: "Custom" })).name, "Error");
 });
 
-test("views of one buffer share its copy", () => {
+test("structuredClone lets views of one buffer share its copy", () => {
   const buffer = new ArrayBuffer(16);
   const value = {
     bytes: new Uint8Array(buffer, 4, 8),
@@ -144,7 +144,7 @@ test("views of one buffer share its copy", () => {
   assert.equal(value.bytes[0], 1);
 });
 
-test("a resizable buffer stays resizable and a detached one is refused", () => {
+test("structuredClone keeps a resizable buffer resizable and refuses a detached one", () => {
   const resizable = new ArrayBuffer(2, { maxByteLength: 8 });
   const copy = structuredClone(resizable);
   assert.deepEqual([copy.resizable, copy.byteLength, copy.maxByteLength], [true, 2, 8]);
@@ -152,7 +152,7 @@ test("a resizable buffer stays resizable and a detached one is refused", () => {
   assert.throws(() => structuredClone(resizable), refused);
 });
 
-test("functions, symbols and objects with hidden state are refused, at any depth", () => {
+test("structuredClone refuses functions, symbols and objects with hidden state at any depth", () => {
   const values: readonly unknown[] = [
     () => 1,
     URLSearchParams,
@@ -178,17 +178,17 @@ test("functions, symbols and objects with hidden state are refused, at any depth
   assert.deepEqual(structuredClone({ list: [new Map([["key", "value"]])] }), { list: [new Map([["key", "value"]])] });
 });
 
-test("the other web-standard objects are refused instead of becoming empty ones", () => {
+test("structuredClone refuses the other web-standard objects instead of copying them empty", () => {
   assert.throws(() => structuredClone(new URLSearchParams("a=1")), refused);
 });
 
-test("transfer is refused and an empty one is taken", () => {
+test("structuredClone refuses transfer and accepts an empty one", () => {
   const buffer = new ArrayBuffer(1);
   assert.throws(() => structuredClone(buffer, { transfer: [buffer] }), refused);
   assert.deepEqual(structuredClone(buffer, { transfer: [] }), buffer);
 });
 
-test("depth costs no stack, in objects, arrays, maps and causes", () => {
+test("structuredClone needs no stack for deep objects, arrays, maps and causes", () => {
   let value: unknown = "bottom";
   for (let depth = 0; depth < 5_000; depth += 1) {
     value = { child: [new Map([["next", new Error("level", { cause: value })]])] };

@@ -34,7 +34,7 @@ function outcome(run: () => unknown): unknown {
   }
 }
 
-test("encode gives Node's bytes for every string, lone surrogates too", () => {
+test("encode returns Node's bytes for every string, also with lone surrogates", () => {
   fc.assert(
     fc.property(anyText, (text) => assert.deepEqual(new TextEncoder().encode(text), new NativeEncoder().encode(text))),
     {
@@ -43,7 +43,7 @@ test("encode gives Node's bytes for every string, lone surrogates too", () => {
   );
 });
 
-test("encode answers no bytes for undefined and converts everything else", () => {
+test("encode returns no bytes for undefined and converts everything else", () => {
   assert.deepEqual(new TextEncoder().encode(), new Uint8Array());
   assert.deepEqual(new TextEncoder().encode(null), new NativeEncoder().encode("null"));
   assert.throws(() => new TextEncoder().encode(Symbol("s")), TypeError);
@@ -65,7 +65,7 @@ test("encodeInto refuses a target that is not a Uint8Array", () => {
   assert.throws(() => Reflect.apply(Reflect.get(encoder, "encodeInto"), encoder, ["a", target]), TypeError);
 });
 
-test("decode gives Node's text for all bytes, whatever the options", () => {
+test("decode returns Node's string for all bytes and options", () => {
   fc.assert(
     fc.property(anyBytes, fc.boolean(), fc.boolean(), (bytes, fatal, ignoreBOM) => {
       const options = { fatal, ignoreBOM };
@@ -79,7 +79,7 @@ test("decode gives Node's text for all bytes, whatever the options", () => {
   );
 });
 
-test("decoding in chunks gives the text of the whole", () => {
+test("decode returns the same string in chunks as at once", () => {
   fc.assert(
     fc.property(fc.array(anyBytes, { maxLength: 5 }), fc.boolean(), (chunks, ignoreBOM) => {
       const decoder = new TextDecoder("utf-8", { ignoreBOM });
@@ -90,7 +90,7 @@ test("decoding in chunks gives the text of the whole", () => {
   );
 });
 
-test("a byte order mark is dropped at the start of each text and kept elsewhere", () => {
+test("decode drops a byte order mark at the start of each text and keeps it elsewhere", () => {
   const decoder = new TextDecoder();
   const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
   assert.equal(decoder.decode(Uint8Array.of(...mark, 0x61, ...mark)), "a\ufeff");
@@ -100,7 +100,7 @@ test("a byte order mark is dropped at the start of each text and kept elsewhere"
   assert.equal(decoder.decode(mark), "");
 });
 
-test("a fatal decoder is as new after it has thrown", () => {
+test("a fatal TextDecoder starts again after it has thrown", () => {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   assert.throws(() => decoder.decode(Uint8Array.of(0xe2, 0x41), { stream: true }), TypeError);
   assert.equal(decoder.decode(Uint8Array.of(0x62)), "b");
@@ -120,7 +120,7 @@ test("decode takes buffers and all views within their bounds, and nothing else",
   }
 });
 
-test("a detached buffer decodes to nothing", () => {
+test("decode returns an empty string for a detached buffer", () => {
   const buffer = new ArrayBuffer(4);
   const view = new Uint8Array(buffer);
   buffer.transfer();
@@ -128,7 +128,7 @@ test("a detached buffer decodes to nothing", () => {
   assert.equal(new TextDecoder().decode(view), "");
 });
 
-test("every label of UTF-8 is taken, other encodings are a RangeError", () => {
+test("TextDecoder accepts every label of UTF-8 and throws a RangeError for other encodings", () => {
   for (const label of ["utf-8", "UTF8", " unicode-1-1-utf-8\n", "unicode11utf8", "unicode20utf8", "x-unicode20utf8"]) {
     assert.equal(new TextDecoder(label).encoding, "utf-8");
   }
@@ -137,13 +137,13 @@ test("every label of UTF-8 is taken, other encodings are a RangeError", () => {
   }
 });
 
-test("the attributes say what was asked for", () => {
+test("TextDecoder has its options as attributes", () => {
   const { fatal, ignoreBOM } = new TextDecoder("utf-8", { fatal: true });
   assert.deepEqual({ fatal, ignoreBOM }, { fatal: true, ignoreBOM: false });
   assert.equal(new TextEncoder().encoding, "utf-8");
 });
 
-test("a megabyte of mixed text passes both ways", () => {
+test("TextEncoder and TextDecoder convert a megabyte of mixed text", () => {
   const text = "aé€😀".repeat(104_858);
   assert.equal(new TextDecoder().decode(new TextEncoder().encode(text)), text);
 });

@@ -37,7 +37,7 @@ const step = fc.oneof(
   fc.record({ method: fc.constant("toString"), args: fc.constant([]) }),
 );
 
-test("every query is read and written as Node does", () => {
+test("URLSearchParams reads and writes every query as Node does", () => {
   fc.assert(
     fc.property(text, (query) => {
       const [mine, native] = [new URLSearchParams(query), nativeFrom(query)];
@@ -48,7 +48,7 @@ test("every query is read and written as Node does", () => {
   );
 });
 
-test("every sequence of calls has Node's answers and Node's outcome", () => {
+test("URLSearchParams has Node's results for every sequence of calls", () => {
   fc.assert(
     fc.property(text, fc.array(step, { maxLength: 12 }), (query, steps) => {
       const [mine, native] = [new URLSearchParams(query), nativeFrom(query)];
@@ -65,7 +65,7 @@ test("every sequence of calls has Node's answers and Node's outcome", () => {
   );
 });
 
-test("records and pairs are taken as Node takes them", () => {
+test("URLSearchParams accepts records and pairs as Node does", () => {
   fc.assert(
     fc.property(fc.dictionary(text, text), fc.array(fc.tuple(text, text), { maxLength: 5 }), (record, pairs) => {
       assert.deepEqual([...new URLSearchParams(record)], [...new Native(record)]);
@@ -76,23 +76,23 @@ test("records and pairs are taken as Node takes them", () => {
   );
 });
 
-test("values that are neither text nor object become text", () => {
+test("URLSearchParams converts other values to strings", () => {
   assert.equal(new URLSearchParams(undefined).toString(), "");
   assert.equal(new URLSearchParams(null).toString(), "null=");
   assert.equal(new URLSearchParams(12).toString(), "12=");
   assert.throws(() => new URLSearchParams(Symbol("s")), TypeError);
 });
 
-test("characters that stand for themselves survive beside a malformed escape", () => {
+test("URLSearchParams keeps a malformed escape and the characters around it", () => {
   assert.deepEqual([...new URLSearchParams("\u0080é%ff=%")], [["\u0080é\ufffd", "%"]]);
 });
 
-test("only the first question mark of a query is dropped", () => {
+test("URLSearchParams drops only the first question mark of a query", () => {
   assert.deepEqual([...new URLSearchParams("??a=1")], [["?a", "1"]]);
   assert.deepEqual([...new URLSearchParams("?a=1")], [["a", "1"]]);
 });
 
-test("pairs must hold two strings each", () => {
+test("URLSearchParams refuses pairs without exactly two items", () => {
   assert.deepEqual([...new URLSearchParams([["a", 1]])], [["a", "1"]]);
   assert.deepEqual([...new URLSearchParams([new Set(["a", "b"])])], [["a", "b"]]);
   for (const pairs of [[["a"]], [["a", "b", "c"]], ["ab"], [null], [{}]]) {
@@ -100,14 +100,14 @@ test("pairs must hold two strings each", () => {
   }
 });
 
-test("a record gives its enumerable strings, and a symbol among them is refused", () => {
+test("URLSearchParams reads the enumerable fields of a record and refuses a symbol", () => {
   const record = Object.defineProperty({ a: 1 }, "hidden", { value: 2, enumerable: false });
   assert.equal(new URLSearchParams(record).toString(), "a=1");
   assert.throws(() => new URLSearchParams({ [Symbol("s")]: 1 }), TypeError);
   assert.throws(() => new URLSearchParams({ [Symbol.iterator]: 1 }), TypeError);
 });
 
-test("sort orders by UTF-16 code units and keeps pairs of one name in order", () => {
+test("URLSearchParams sorts by UTF-16 code units and keeps pairs of one name in order", () => {
   const params = new URLSearchParams("\ufffd=1&😀=2&a=4&A=3&a=3");
   params.sort();
   assert.deepEqual(
@@ -122,7 +122,7 @@ test("sort orders by UTF-16 code units and keeps pairs of one name in order", ()
   );
 });
 
-test("iteration is live", () => {
+test("URLSearchParams shows changes during an iteration", () => {
   const params = new URLSearchParams("a=1&b=2&c=3");
   const seen: string[] = [];
   for (const [name] of params) {
@@ -133,7 +133,7 @@ test("iteration is live", () => {
   assert.deepEqual(seen, ["a", "c", "d"]);
 });
 
-test("keys, values, entries and forEach show the same pairs", () => {
+test("URLSearchParams shows the same pairs in keys, values, entries and forEach", () => {
   const params = new URLSearchParams("a=1&b=2&a=3");
   const visited: unknown[] = [];
   params.forEach(function (this: unknown, value, name, owner) {
@@ -150,7 +150,7 @@ test("keys, values, entries and forEach show the same pairs", () => {
   assert.throws(() => Reflect.apply(Reflect.get(params, "forEach"), params, ["not a function"]), TypeError);
 });
 
-test("a forgotten argument is a TypeError, not the text undefined", () => {
+test("URLSearchParams throws a TypeError for a missing argument", () => {
   const params = new URLSearchParams("a=1");
   for (const [method, args] of [
     ["append", ["a"]],
@@ -166,7 +166,7 @@ test("a forgotten argument is a TypeError, not the text undefined", () => {
   assert.equal(params.toString(), "a=1&a=undefined");
 });
 
-test("an undefined value counts as not given for has and delete", () => {
+test("URLSearchParams ignores an undefined value in has and delete", () => {
   const params = new URLSearchParams("a=1&a=2");
   assert.deepEqual([params.has("a", undefined), params.has("a", "2"), params.has("a", "3")], [true, true, false]);
   params.delete("a", "1");

@@ -67,7 +67,7 @@ const anyChange = fc.tuple(
   ),
 );
 
-test("every text is taken or refused as Node does, with the same parts", () => {
+test("URL accepts and refuses the same strings as Node, with the same parts", () => {
   fc.assert(
     fc.property(anyHref, fc.option(anyHref, { nil: undefined }), (href, base) => {
       const [mine, native] = [URL.parse(href, base), Native.parse(href, base)];
@@ -78,7 +78,7 @@ test("every text is taken or refused as Node does, with the same parts", () => {
   );
 });
 
-test("every sequence of changes leaves Node's parts", () => {
+test("URL has Node's parts after every sequence of changes", () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true }), fc.array(anyChange, { maxLength: 5 }), (href, changes) => {
       const [mine, native] = [new URL(href), new Native(href)];
@@ -111,7 +111,7 @@ test("changes of searchParams show in the URL and the other way round", () => {
   assert.equal(url.searchParams, params);
 });
 
-test("setting a part wins over nothing that searchParams changed before", () => {
+test("setting a part of a URL replaces earlier changes of searchParams", () => {
   const url = new URL("https://a.example/?a=1");
   url.searchParams.append("b", "2");
   url.search = "?c=3";
@@ -121,7 +121,7 @@ test("setting a part wins over nothing that searchParams changed before", () => 
   assert.equal(url.href, "https://b.example/");
 });
 
-test("many changes of searchParams cost one question to the host", () => {
+test("many changes of searchParams cost one request to the host", () => {
   const url = new URL("https://a.example/");
   asked.length = 0;
   for (let index = 0; index < 100; index += 1) url.searchParams.append("n", index);
@@ -131,7 +131,7 @@ test("many changes of searchParams cost one question to the host", () => {
   assert.deepEqual(asked, ["set search"]);
 });
 
-test("a string that is not a URL gives a TypeError, null or false", () => {
+test("URL returns null or false, or throws a TypeError, for a string that is not a URL", () => {
   assert.throws(() => new URL("nonsense"), { name: "TypeError", message: "Invalid URL: nonsense" });
   assert.throws(() => new URL("/path", "nonsense"), TypeError);
   assert.equal(URL.parse("nonsense"), null);
@@ -140,18 +140,18 @@ test("a string that is not a URL gives a TypeError, null or false", () => {
   assert.equal(URL.canParse("/path", "https://a.example"), true);
 });
 
-test("a refused href leaves the URL as it was", () => {
+test("a refused href leaves the URL unchanged", () => {
   const url = new URL("https://a.example/");
   assert.throws(() => Reflect.set(url, "href", "nonsense"), TypeError);
   assert.equal(url.href, "https://a.example/");
 });
 
-test("the error repeats no more than the beginning of a long text", () => {
+test("the error for an invalid URL repeats only the start of a long string", () => {
   assert.throws(() => new URL("x".repeat(201)), { message: `Invalid URL: ${"x".repeat(200)}` });
   assert.throws(() => new URL("x".repeat(200)), { message: `Invalid URL: ${"x".repeat(200)}` });
 });
 
-test("a URL is written as its href, as text and in JSON", () => {
+test("a URL is its href as a string and in JSON", () => {
   const url = new URL("https://a.example");
   assert.equal(JSON.stringify({ url }), '{"url":"https://a.example/"}');
   assert.equal(url.toString(), "https://a.example/");
@@ -162,14 +162,14 @@ test("a URL is written as its href, as text and in JSON", () => {
   assert.throws(() => structuredClone(url), { name: "DataCloneError" });
 });
 
-test("origin and searchParams cannot be assigned", () => {
+test("URL does not allow assigning origin or searchParams", () => {
   const url = new URL("https://a.example/?a=1");
   assert.equal(Reflect.set(url, "origin", "https://b.example"), false);
   assert.equal(Reflect.set(url, "searchParams", new URLSearchParams()), false);
   assert.equal(url.href, "https://a.example/?a=1");
 });
 
-test("a reply of the host that lacks a part is refused", () => {
+test("URL refuses a reply of the host that lacks a part", () => {
   const Broken = createUrl(
     () => '{"href":"x"}',
     () => "null",
@@ -177,7 +177,7 @@ test("a reply of the host that lacks a part is refused", () => {
   assert.throws(() => new Broken("https://a.example"), { message: "The host's reply lacks origin" });
 });
 
-test("rewiring the class chain does not hand out the host's functions", () => {
+test("changing the prototype of URL does not reveal the host's functions", () => {
   const Victim = createUrl(parseUrl, setUrlPart);
   const seen: unknown[] = [];
   Reflect.setPrototypeOf(Victim, function (...args: unknown[]) {

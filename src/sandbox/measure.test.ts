@@ -11,7 +11,7 @@ function statOf(command: string): string {
 
 describe("parseStat", () => {
   for (const command of ["node", "my node", "a) R 1 2 3", "((", ") (", "x) R 9 9 9 9 9 9 9 9 9 9 999 999 (y", ""]) {
-    it(`finds times and pages behind the command ${JSON.stringify(command)}`, () => {
+    it(`parseStat finds times and pages behind the command ${JSON.stringify(command)}`, () => {
       assert.deepEqual(parseStat(statOf(command), 4_096), { cpuMs: 1_620, residentBytes: 500 * 4_096 });
     });
   }
@@ -19,26 +19,26 @@ describe("parseStat", () => {
 
 describe("parsePageBytes", () => {
   const vectorOf = (...words: readonly bigint[]): Buffer => Buffer.from(new BigUint64Array(words).buffer);
-  it("finds the size among the other pairs", () => {
+  it("parsePageBytes finds the page size among the other pairs", () => {
     assert.equal(parsePageBytes(vectorOf(16n, 6n, 6n, 16_384n, 17n, 100n)), 16_384);
   });
-  it("takes the usual one where it is not said", () => {
+  it("parsePageBytes uses the usual page size by default", () => {
     assert.deepEqual([parsePageBytes(vectorOf(17n, 6n)), parsePageBytes(Buffer.alloc(3))], [4_096, 4_096]);
   });
 });
 
 describe("measureProcess", () => {
-  it("measures this very process", { skip: process.platform !== "linux" }, () => {
+  it("measureProcess measures this process", { skip: process.platform !== "linux" }, () => {
     const measure = measureProcess(process.pid);
     assert.ok(measure && measure.cpuMs >= 0 && measure.residentBytes > 10 * 1024 * 1024);
   });
-  it("sees as much memory as the platform does", { skip: process.platform !== "linux" }, () => {
+  it("measureProcess returns as much memory as the platform reports", { skip: process.platform !== "linux" }, () => {
     const before = process.memoryUsage.rss();
     const held = Buffer.alloc(64 * 1024 * 1024, 1);
     const seen = (measureProcess(process.pid)?.residentBytes ?? 0) - before;
     assert.ok(seen > held.length / 2 && seen < held.length * 2, `${seen}`);
   });
-  it("knows nothing of a process that is gone", () => {
+  it("measureProcess returns undefined for a process that is gone", () => {
     assert.deepEqual(
       [measureProcess(0x7fff_ffff), measureProcess(0), measureProcess(-1)],
       [undefined, undefined, undefined],

@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
         ["a message of an error", "throw { get message() { for (;;); } }"],
       ] as const;
       for (const [name, program] of stalls) {
-        it(`ends ${name}`, async () => {
+        it(`the wall limit ends ${name}`, async () => {
           const { ending, usage } = await run(`console.log("kept"); ${program}`, {
             limits: { wallMs: 200 },
             host: SILENT,
@@ -168,7 +168,7 @@ for (const engine of ENGINES) {
           "LIMIT_SIZE",
         ]);
       });
-      it("bounds the logs", async () => {
+      it("limits the logs to outputBytes", async () => {
         const programs = [99, 100, 101].map((length) => `console.log("x".repeat(${length}))`);
         assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
       });

@@ -60,17 +60,18 @@ for (const engine of ENGINES) {
         ["(() => { const twice = { a: 1 }; return [twice, twice]; })()", [{ a: 1 }, { a: 1 }]],
       ];
       for (const [expression, expected] of cases) {
-        it(`${expression} is ${JSON.stringify(expected) ?? "nothing"}`, async () => {
+        it(`returns ${expression} as ${JSON.stringify(expected) ?? "nothing"}`, async () => {
           assert.deepEqual(await end(`return ${expression}`), { kind: "returned", value: expected });
         });
       }
-      it("no return is nothing", async () => assert.deepEqual(await end("1;"), { kind: "returned", value: undefined }));
+      it("a program without return has no value", async () =>
+        assert.deepEqual(await end("1;"), { kind: "returned", value: undefined }));
       const refused = [
         ["const a = {}; a.b = [a]; return a", "The result contains itself"],
         ["return { a: Promise.resolve(1) }", "The result contains a promise; await it before returning"],
       ] as const;
       for (const [program, message] of refused) {
-        it(`${program} is refused`, async () => {
+        it(`refuses the result of ${program}`, async () => {
           const ending = await end(program);
           assert.ok(ending.kind === "threw");
           assert.deepEqual(
@@ -79,7 +80,7 @@ for (const engine of ENGINES) {
           );
         });
       }
-      it("a getter that throws is the program's own error", async () => {
+      it("reports a throwing getter of the result as the program's own error", async () => {
         const ending = await end("return { get a() { throw new RangeError('mine'); } }");
         assert.ok(ending.kind === "threw");
         assert.deepEqual(

@@ -38,7 +38,7 @@ function isAsleep({ pid }: SandboxChild): boolean {
 
 const skip = process.platform !== "linux";
 
-it("ends a child with the gateway even if the keeper was not told of it", { skip }, async () => {
+it("ends a child with the gateway even if `keep` was not called", { skip }, async () => {
   const reaper = openReaper();
   const keeper: ChildKeeper = { keep: () => undefined, release: () => undefined, roll: reaper.roll };
   const child = start(keeper);

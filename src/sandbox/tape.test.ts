@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
   describe(`${engine}: a program with a tape`, () => {
     after(() => sandbox.close());
 
-    it("repeats its run without a single call", async () => {
+    it("a program with a tape repeats its run without a single call", async () => {
       const { result, kept } = await play(NOTHING, createHost());
       assert.equal(result.ending.kind, "returned");
       assert.equal(kept.past.length, 8);
@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([again.made, unchanged.past], [[], kept.past]);
     });
 
-    it("resumes where its tape ends and makes only the unanswered calls", async () => {
+    it("a program with a tape resumes where it ends and makes only the unanswered calls", async () => {
       const { kept } = await play(NOTHING, createHost());
       for (let cut = 0; cut <= kept.past.length; cut += 1) {
         const past = kept.past.slice(0, cut);
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it("ends with REPLAY_DIVERGED if it makes another call or ends too early", async () => {
+    it("a program with a tape ends with REPLAY_DIVERGED if it makes another call or ends too early", async () => {
       const { kept } = await play(NOTHING, createHost());
       const other = await play(kept, createHost(), PROGRAM.replace('call("read", 3)', 'call("read", 33)'));
       const early = await play(kept, createHost(), "return 1");
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
       assert.equal(same.result.ending.kind, "returned", "what it makes of its answers is its own business");
     });
 
-    it("is suspended on request, and its child is gone", async () => {
+    it("a program with a tape is suspended on request, and its child is gone", async () => {
       const away = new AbortController();
       const { tape, watch } = createTape(NOTHING);
       const host = watch({
@@ -135,7 +135,7 @@ describe("a player", () => {
   const reply = (id: number): Delivery => ({ kind: "reply", id, atMs: id, text: "" });
   const tick = (id: number): Delivery => ({ kind: "tick", id, atMs: id, text: "" });
 
-  plainIt("gives deliveries in their order, each once it was asked for", () => {
+  plainIt("playTape gives deliveries in order, each once it was requested", () => {
     const given: Delivery[] = [];
     const player = playTape([reply(2), tick(1), reply(1)], (delivery) => void given.push(delivery));
     player.ask("call", 1);

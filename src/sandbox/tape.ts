@@ -49,16 +49,16 @@ export interface TapePlayer {
 }
 
 /** The kind of a request; calls and timers are numbered separately. */
-export type RequestKind = "call" | "timer";
+type RequestKind = "call" | "timer";
 
 /** Calls `give` for each past delivery, once the program has requested it and all earlier ones were given. */
 export function playTape(past: readonly Delivery[], give: (delivery: Delivery) => void): TapePlayer {
-  const answered = new Set(past.map((delivery) => nameOf(askedBy(delivery), delivery.id)));
-  const seen = new Set<string>();
+  const answered = new Set(past.map(requestOf));
+  const requested = new Set<string>();
   const waiting: (() => void)[] = [];
   let at = 0;
   const go = (): void => {
-    for (let next = past[at]; next && seen.has(nameOf(askedBy(next), next.id)); next = past[at]) {
+    for (let next = past[at]; next && requested.has(requestOf(next)); next = past[at]) {
       at += 1;
       give(next);
     }
@@ -67,7 +67,7 @@ export function playTape(past: readonly Delivery[], give: (delivery: Delivery) =
   return {
     knows: (kind, id) => answered.has(nameOf(kind, id)),
     ask(kind, id) {
-      seen.add(nameOf(kind, id));
+      requested.add(nameOf(kind, id));
       go();
     },
     whenOver(work) {
@@ -85,8 +85,9 @@ export function endedEarly(): GloveboxError {
   });
 }
 
-function askedBy({ kind }: Delivery): RequestKind {
-  return kind === "tick" ? "timer" : "call";
+/** The request that a delivery answers. */
+function requestOf({ kind, id }: Delivery): string {
+  return nameOf(kind === "tick" ? "timer" : "call", id);
 }
 
 function nameOf(kind: RequestKind, id: number): string {

@@ -15,7 +15,8 @@ const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
 /** Its two halves: the address that `sendto` names. */
-const FIFTH_ARGUMENT = [48, 52] as const;
+const FIFTH_ARGUMENT_LOW = 48;
+const FIFTH_ARGUMENT_HIGH = 52;
 
 const AUDIT_ARCH_X86_64 = 0xc000_003e;
 /** Calls of the x32 ABI carry this bit and would pass a filter that only knows the plain numbers. */
@@ -44,12 +45,12 @@ interface Instruction {
 /** The filter for this processor; `undefined` without system call numbers for it. */
 export function assembleFilter(architecture: string, acceptsWire = false): Buffer | undefined {
   if (architecture !== "x64") return undefined;
-  const wire = acceptsWire ? [...refuseAddressed(), ...allowListed([ACCEPTING])] : [];
+  const wire = acceptsWire ? [...REFUSE_ADDRESSED, ...allowListed([ACCEPTING])] : [];
   return encode([
-    ...refuseForeign(),
+    ...REFUSE_FOREIGN,
     { code: JUMP_EQUAL, value: CLONE3, yes: 0, no: 1 },
     fail(ENOSYS),
-    ...allowThreads(),
+    ...ALLOW_THREADS,
     ...allowListed(ALLOWED),
     ...wire,
     fail(EPERM),
@@ -57,41 +58,34 @@ export function assembleFilter(architecture: string, acceptsWire = false): Buffe
 }
 
 /** Another calling convention has other numbers, which the rest of the filter would misread. */
-function refuseForeign(): readonly Instruction[] {
-  return [
-    { code: LOAD, value: ARCHITECTURE },
-    { code: JUMP_EQUAL, value: AUDIT_ARCH_X86_64, yes: 1, no: 0 },
-    { code: RETURN, value: KILL },
-    { code: LOAD, value: NUMBER },
-    { code: JUMP_GREATER_EQUAL, value: X32_BIT, yes: 0, no: 1 },
-    fail(EPERM),
-  ];
-}
+const REFUSE_FOREIGN: readonly Instruction[] = [
+  { code: LOAD, value: ARCHITECTURE },
+  { code: JUMP_EQUAL, value: AUDIT_ARCH_X86_64, yes: 1, no: 0 },
+  { code: RETURN, value: KILL },
+  { code: LOAD, value: NUMBER },
+  { code: JUMP_GREATER_EQUAL, value: X32_BIT, yes: 0, no: 1 },
+  fail(EPERM),
+];
 
 /** `clone` makes a process unless CLONE_THREAD is set; the flags are its first argument. */
-function allowThreads(): readonly Instruction[] {
-  return [
-    { code: JUMP_EQUAL, value: CLONE, yes: 0, no: 4 },
-    { code: LOAD, value: FIRST_ARGUMENT },
-    { code: JUMP_ALL_SET, value: CLONE_THREAD, yes: 0, no: 1 },
-    { code: RETURN, value: ALLOW },
-    fail(EPERM),
-  ];
-}
+const ALLOW_THREADS: readonly Instruction[] = [
+  { code: JUMP_EQUAL, value: CLONE, yes: 0, no: 4 },
+  { code: LOAD, value: FIRST_ARGUMENT },
+  { code: JUMP_ALL_SET, value: CLONE_THREAD, yes: 0, no: 1 },
+  { code: RETURN, value: ALLOW },
+  fail(EPERM),
+];
 
 /** `sendto` without an address uses the connection; with one it could reach other sockets from a private pair. */
-function refuseAddressed(): readonly Instruction[] {
-  const [low, high] = FIFTH_ARGUMENT;
-  return [
-    { code: JUMP_EQUAL, value: SENDTO, yes: 0, no: 6 },
-    { code: LOAD, value: low },
-    { code: JUMP_EQUAL, value: 0, yes: 0, no: 3 },
-    { code: LOAD, value: high },
-    { code: JUMP_EQUAL, value: 0, yes: 0, no: 1 },
-    { code: RETURN, value: ALLOW },
-    fail(EPERM),
-  ];
-}
+const REFUSE_ADDRESSED: readonly Instruction[] = [
+  { code: JUMP_EQUAL, value: SENDTO, yes: 0, no: 6 },
+  { code: LOAD, value: FIFTH_ARGUMENT_LOW },
+  { code: JUMP_EQUAL, value: 0, yes: 0, no: 3 },
+  { code: LOAD, value: FIFTH_ARGUMENT_HIGH },
+  { code: JUMP_EQUAL, value: 0, yes: 0, no: 1 },
+  { code: RETURN, value: ALLOW },
+  fail(EPERM),
+];
 
 function allowListed(groups: readonly AllowedGroup[]): readonly Instruction[] {
   const numbers = groups.flatMap(({ x64 }) => Object.values(x64)).filter((number) => number !== CLONE);

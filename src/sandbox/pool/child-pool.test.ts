@@ -122,7 +122,7 @@ describe("the queue of the pool", () => {
 });
 
 describe("cancelling an execution", () => {
-  it("ends a running program, keeps its logs and frees its place", () =>
+  it("cancelling ends a running program, keeps its logs and frees its place", () =>
     within({ concurrency: 1 }, async ({ run, end }) => {
       const { host, reached } = gate();
       const abort = new AbortController();
@@ -133,7 +133,7 @@ describe("cancelling an execution", () => {
       assert.deepEqual([ending, logs.map(({ text }) => text)], [{ kind: "cancelled" }, ["kept"]]);
       assert.equal(codeOf(await end("return 1")), "returned");
     }));
-  it("ends a program in an endless loop", () =>
+  it("cancelling ends a program in an endless loop", () =>
     within({ concurrency: 1 }, async ({ end }) => {
       const abort = new AbortController();
       const spinning = end("for (;;);", { signal: abort.signal });
@@ -265,25 +265,28 @@ describe("the priority of a child", () => {
   const skip = !existsSync("/proc/self");
   const COMPUTE = "let n = 0; for (let i = 0; i < 1e7; i++) n += i % 7;";
 
-  it("is the lowest while a program computes for long, and is restored for the next program", { skip }, () =>
-    within({ concurrency: 1 }, async ({ pids, end }) => {
-      await end("return 1");
-      const [pid = 0] = pids;
-      const nices = new Set<number>();
-      // The program computes until the change was seen, however busy the machine is.
-      const host: GuestHost = {
-        call: async () => {
-          nices.add(niceOf(pid));
-          return { ok: true, json: String(nices.has(19)) };
-        },
-      };
-      assert.equal(codeOf(await end(`while (!(await files.read())) { ${COMPUTE} }`, { host })), "returned");
-      assert.equal(codeOf(await end("return 1")), "returned");
-      const [next = 0] = pids;
-      assert.equal(niceOf(next), usual);
-    }),
+  it(
+    "lowers the priority of a child while a program computes for long, and restores it for the next program",
+    { skip },
+    () =>
+      within({ concurrency: 1 }, async ({ pids, end }) => {
+        await end("return 1");
+        const [pid = 0] = pids;
+        const nices = new Set<number>();
+        // The program computes until the change was seen, however busy the machine is.
+        const host: GuestHost = {
+          call: async () => {
+            nices.add(niceOf(pid));
+            return { ok: true, json: String(nices.has(19)) };
+          },
+        };
+        assert.equal(codeOf(await end(`while (!(await files.read())) { ${COMPUTE} }`, { host })), "returned");
+        assert.equal(codeOf(await end("return 1")), "returned");
+        const [next = 0] = pids;
+        assert.equal(niceOf(next), usual);
+      }),
   );
-  it("does not change while a program waits", { skip }, () =>
+  it("does not lower the priority of a child while its program waits", { skip }, () =>
     within({ concurrency: 1 }, async ({ pids, end }) => {
       await end("return 1");
       const [pid = 0] = pids;

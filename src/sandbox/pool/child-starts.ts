@@ -23,7 +23,7 @@ const MARGIN_BYTES = 64 * 1024 * 1024;
 /** An engine has about a dozen. The kernel counts them within the child's own user namespace, and spares root. */
 const MOST_THREADS = 64;
 
-export interface StartListener {
+interface StartListener {
   /** It has its first isolate, and its memory is capped if that was promised. */
   up(worker: PoolWorker): void;
   /** It ended before it was ready. */

@@ -20,19 +20,19 @@ function drain(queue: FairQueue<string>): readonly string[] {
 }
 
 describe("a fair queue", () => {
-  it("keeps the order of one principal", () => {
+  it("a fair queue keeps the order of one principal", () => {
     assert.deepEqual(drain(fill(["a1", "a2", "a3"])), ["a1", "a2", "a3"]);
   });
-  it("takes from one principal after the other", () => {
+  it("a fair queue serves one principal after the other", () => {
     assert.deepEqual(drain(fill(["a1", "a2", "a3", "b1", "c1", "b2"])), ["a1", "b1", "c1", "a2", "b2", "a3"]);
   });
-  it("lets a late principal wait for one turn of each other, not for a whole queue", () => {
+  it("a fair queue lets a late principal wait for one turn of each other, not for all", () => {
     const queue = fill(["a1", "a2", "a3", "a4"]);
     assert.equal(queue.take(), "a1");
     queue.add("b", "b1");
     assert.deepEqual(drain(queue), ["a2", "b1", "a3", "a4"]);
   });
-  it("skips principals that are not eligible and keeps their place", () => {
+  it("a fair queue skips principals that are not eligible and keeps their place", () => {
     const queue = fill(["a1", "a2", "b1", "c1"]);
     const isNotA = (principal: string): boolean => principal !== "a";
     assert.deepEqual([queue.count(isNotA), queue.take(isNotA), queue.count(isNotA)], [2, "b1", 1]);
@@ -42,22 +42,22 @@ describe("a fair queue", () => {
     );
     assert.deepEqual(drain(queue), ["a1", "c1", "a2"]);
   });
-  it("reports its length and is empty in the end", () => {
+  it("a fair queue reports its length and is empty in the end", () => {
     const queue = fill(["a1", "b1"]);
     assert.deepEqual([queue.length, queue.take(), queue.length, queue.take(), queue.length], [2, "a1", 1, "b1", 0]);
     assert.deepEqual([queue.take(), queue.length], [undefined, 0]);
   });
-  it("removes an item once and keeps the others in order", () => {
+  it("a fair queue removes an item once and keeps the others in order", () => {
     const queue = fill(["a1", "a2", "a3", "b1"]);
     assert.deepEqual([queue.remove("a", "a2"), queue.remove("a", "a2"), queue.length], [true, false, 3]);
     assert.deepEqual(drain(queue), ["a1", "b1", "a3"]);
   });
-  it("removes the last of a principal and forgets its turn", () => {
+  it("a fair queue removes the last item of a principal and forgets its turn", () => {
     const queue = fill(["a1", "b1"]);
     assert.equal(queue.remove("a", "a1"), true);
     assert.deepEqual(drain(queue), ["b1"]);
   });
-  it("does not remove an unknown item or one of another principal", () => {
+  it("a fair queue does not remove an unknown item or one of another principal", () => {
     const queue = fill(["a1"]);
     assert.deepEqual(
       [queue.remove("b", "a1"), queue.remove("a", "a2"), queue.remove("__proto__", "a1")],
@@ -65,7 +65,7 @@ describe("a fair queue", () => {
     );
     assert.equal(queue.length, 1);
   });
-  it("loses and repeats nothing, and never serves a principal twice before a waiting one", () => {
+  it("a fair queue loses and repeats nothing, and never serves a principal twice before a waiting one", () => {
     const added = fc.uniqueArray(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(99)), { selector: String });
     fc.assert(
       fc.property(added, (pairs) => {

@@ -27,7 +27,7 @@ function hold(places: Shares, principal: string, count: number): void {
 }
 
 describe("the share of a single active principal", () => {
-  it("is every place and the last ready child", () => {
+  it("a single active principal may take every place and the last ready child", () => {
     const { places } = openBench(3);
     hold(places, "a", 2);
     assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1), places.mayTake("a", 0)], [true, true, false]);
@@ -35,7 +35,7 @@ describe("the share of a single active principal", () => {
 });
 
 describe("an active principal", () => {
-  it("is one that made a request within the last minute or still holds a place", () => {
+  it("a principal is active within a minute of its last request and while it holds a place", () => {
     const { places, pass } = openBench(3);
     places.noteRequest("a");
     assert.equal(places.isOnlyPrincipal("a"), true);
@@ -50,7 +50,7 @@ describe("an active principal", () => {
 });
 
 describe("the share of a principal with others active", () => {
-  it("is all places except one", () => {
+  it("a principal with others active may take all places except one", () => {
     const { places } = openBench(3);
     places.noteRequest("b");
     assert.deepEqual(
@@ -63,19 +63,19 @@ describe("the share of a principal with others active", () => {
     places.release("a");
     assert.equal(places.mayHold("a"), true);
   });
-  it("leaves the last ready child to a principal that has none", () => {
+  it("a principal with others active leaves the last ready child to one that has none", () => {
     const { places } = openBench(5);
     places.noteRequest("b");
     hold(places, "a", 1);
     assert.deepEqual([places.mayTake("a", 1), places.mayTake("a", 2), places.mayTake("b", 1)], [false, true, true]);
   });
-  it("is at least one place", () => {
+  it("a principal with others active may take at least one place", () => {
     const { places } = openBench(1);
     places.noteRequest("b");
     places.noteRequest("a");
     assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1)], [true, true]);
   });
-  it("is every place again a minute after the last request of others, unless they still hold one", () => {
+  it("a principal may take every place again a minute after the last request of others, unless they hold one", () => {
     const { places, pass } = openBench(2);
     hold(places, "b", 1);
     hold(places, "a", 1);
@@ -84,7 +84,7 @@ describe("the share of a principal with others active", () => {
     places.release("b");
     assert.equal(places.mayHold("a"), true);
   });
-  it("is still every place a moment later without other principals", () => {
+  it("a single active principal may still take every place a moment later", () => {
     const { places } = openBench(2);
     hold(places, "a", 1);
     assert.equal(places.mayHold("a"), true);
@@ -92,7 +92,7 @@ describe("the share of a principal with others active", () => {
 });
 
 describe("the memory of active principals", () => {
-  it("is bounded and still knows that another principal is active", () => {
+  it("the memory of active principals is bounded and still includes another one", () => {
     const { places } = openBench(2);
     for (let number = 0; number < 5_000; number += 1) places.noteRequest(`p${number}`);
     hold(places, "a", 1);

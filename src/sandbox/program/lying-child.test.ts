@@ -19,20 +19,20 @@ describe("a compromised child", () => {
     ["a limit that there is none", TO_HOST.OVERRUN, 0, "constructor"],
   ];
   for (const [name, kind, id, text] of lies) {
-    it(`counts as crashed and is not reused after ${name}`, async () => {
+    it(`a compromised child counts as crashed and is not reused after ${name}`, async () => {
       const { say, outcome, released } = play();
       say(kind, id, text);
       assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
       assert.deepEqual(released, [false]);
     });
   }
-  it("counts as crashed after it repeats the number of a call", async () => {
+  it("a compromised child counts as crashed after it repeats the number of a call", async () => {
     const { say, outcome } = play();
     say(TO_HOST.CALL, 1, "files.read\n{}");
     say(TO_HOST.CALL, 1, "files.read\n{}");
     assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
   });
-  it("gets answers to honest calls by their numbers (positive control)", async () => {
+  it("a child gets answers to honest calls by their numbers (positive control)", async () => {
     const { say, outcome, sent } = play();
     say(TO_HOST.CALL, 1, "files.read\n{}");
     say(TO_HOST.CALL, 2, 'files.write\n{"a":"\\n"}');
@@ -44,7 +44,7 @@ describe("a compromised child", () => {
       { kind: TO_GUEST.REPLY, id: 2, text: '{"address":"files.write","args":{"a":"\\n"}}' },
     ]);
   });
-  it("cannot exceed the size of a result: the host counts", async () => {
+  it("a compromised child cannot exceed the size of a result: the host counts", async () => {
     const codes: unknown[] = [];
     for (const text of ['"3456789"', '"34567890"', '"345678901"']) {
       const { say, outcome } = play({ outputBytes: 8, resultBytes: 10 });
@@ -58,7 +58,7 @@ describe("a compromised child", () => {
       ["LIMIT_SIZE", 11],
     ]);
   });
-  it("cannot exceed the size of logs: the host counts", async () => {
+  it("a compromised child cannot exceed the size of logs: the host counts", async () => {
     const { say, outcome } = play({ outputBytes: 10 });
     say(TO_HOST.LOG, 0, "123456");
     say(TO_HOST.LOG, 0, "12345");
@@ -66,7 +66,7 @@ describe("a compromised child", () => {
     assert.equal(codeOf(ending), "LIMIT_SIZE");
     assert.equal(usage.outputBytes, 11);
   });
-  it("passes each log line on as it arrives", async () => {
+  it("the host passes each log line on as it arrives", async () => {
     const heard: string[] = [];
     const { say, outcome } = play({}, undefined, ({ text }) => void heard.push(text));
     say(TO_HOST.LOG, 0, "one");
@@ -74,7 +74,7 @@ describe("a compromised child", () => {
     say(TO_HOST.DONE);
     await outcome;
   });
-  it("cannot exceed the depth of a result: the host measures below, at and above the limit", async () => {
+  it("a compromised child cannot exceed the depth of a result: below, at and above the limit", async () => {
     const codes: string[] = [];
     for (const text of ["[[1]]", "[[[1]]]", "[[[[1]]]]", `${"[".repeat(200_000)}${"]".repeat(200_000)}`]) {
       const { say, outcome } = play({ depth: 3 });
@@ -83,7 +83,7 @@ describe("a compromised child", () => {
     }
     assert.deepEqual(codes, ["returned", "returned", "LIMIT_SIZE", "LIMIT_SIZE"]);
   });
-  it("writes a plain line for an unknown log level", async () => {
+  it("the host writes a plain line for an unknown log level", async () => {
     const { say, outcome } = play();
     for (const id of [4, 5, 0xffff_ffff]) say(TO_HOST.LOG, id, "x");
     say(TO_HOST.DONE);
@@ -92,7 +92,7 @@ describe("a compromised child", () => {
       ["debug", "log", "log"],
     );
   });
-  it("can write 10,000 empty lines and not one more", async () => {
+  it("a compromised child can write 10,000 empty lines and not one more", async () => {
     const codes: string[] = [];
     for (const lines of [10_000, 10_001]) {
       const { say, outcome } = play();
@@ -102,14 +102,14 @@ describe("a compromised child", () => {
     }
     assert.deepEqual(codes, ["returned", "LIMIT_SIZE"]);
   });
-  it("is ended by the wall limit, whatever timer it sets", async () => {
+  it("the wall limit ends a compromised child, whatever timer it sets", async () => {
     for (const text of ["Infinity", "NaN", "-1e999", "x", "1e300"]) {
       const { say, outcome } = play({ wallMs: 10 });
       say(TO_HOST.TIMER, 1, text);
       assert.equal(codeOf((await outcome).ending), "LIMIT_TIME");
     }
   });
-  it("cannot report nonsense usage", async () => {
+  it("a compromised child cannot report nonsense usage", async () => {
     const { say, outcome } = play();
     say(TO_HOST.USAGE, 0, "Infinity -7");
     say(TO_HOST.USAGE, 0, "2500 4096");

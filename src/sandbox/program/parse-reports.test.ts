@@ -10,13 +10,13 @@ import { OVERRUNS } from "../wire.ts";
 const NOTHING = { kind: "thrown", name: "", message: "", stack: "" } as const;
 
 describe("parseValue", () => {
-  it("reads JSON", () => assert.deepEqual(parseValue('{"a":[1,null]}'), { a: [1, null] }));
+  it("parseValue reads JSON", () => assert.deepEqual(parseValue('{"a":[1,null]}'), { a: [1, null] }));
   it("parseValue keeps __proto__ as an ordinary key", () => {
     const value = parseValue('{"__proto__":{"polluted":1}}');
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
     assert.deepEqual(Object.keys(value ?? {}), ["__proto__"]);
   });
-  it("reads hostile depth without running out of stack", () => {
+  it("parseValue reads hostile depth without running out of stack", () => {
     assert.ok(Array.isArray(parseValue(`${"[".repeat(500_000)}${"]".repeat(500_000)}`)));
   });
   for (const text of ["", "{", "undefined", "NaN", "{}{}", "[1,]", "'a'"]) {
@@ -81,7 +81,7 @@ describe("parseOverrun", () => {
 });
 
 describe("parseUsage", () => {
-  it("reads processor time and heap", () =>
+  it("parseUsage reads processor time and heap", () =>
     assert.deepEqual(parseUsage("1500 4096"), { cpuMs: 1.5, heapBytes: 4_096 }));
   for (const text of ["", "x y", "-5 -6", "NaN NaN", "Infinity 1e999", "-Infinity"]) {
     it(`parseUsage reads ${JSON.stringify(text)} as zero`, () =>
@@ -97,11 +97,11 @@ describe("toDeath", () => {
     "Allocation failed - x",
     "0 objs/span;",
   ]) {
-    it(`reads ${JSON.stringify(words)} as the memory limit`, () => {
+    it(`toDeath reads ${JSON.stringify(words)} as the memory limit`, () => {
       assert.equal(toDeath(new GloveboxError("SANDBOX_CRASHED", words), limits, 0).code, "LIMIT_MEMORY");
     });
   }
-  it("reads a death above three quarters of the memory as the limit, and none at or below", () => {
+  it("toDeath reads a death above three quarters of the memory as the limit, and none at or below", () => {
     const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGTRAP)");
     const codes = [749, 750, 751].map((peakBytes) => toDeath(reason, limits, peakBytes).code);
     assert.deepEqual(codes, ["SANDBOX_CRASHED", "SANDBOX_CRASHED", "LIMIT_MEMORY"]);

@@ -54,7 +54,7 @@ describe("a delivery to a program", () => {
     });
   const turn = (): Promise<unknown> => new Promise(setImmediate);
 
-  it("enters after it is journaled, in the order of the journal", async () => {
+  it("a delivery enters after it is journaled, in the order of the journal", async () => {
     const kept: (() => void)[] = [];
     const { sent, say } = keeping(() => new Promise((resolve) => void kept.push(resolve)));
     say(TO_HOST.CALL, 1, "files.read\n1");
@@ -71,7 +71,7 @@ describe("a delivery to a program", () => {
       ],
     );
   });
-  it("ends the program if it cannot be journaled", async () => {
+  it("a delivery that cannot be journaled ends the program", async () => {
     const { sent, say, outcome } = keeping(() => Promise.reject(new GloveboxError("STORE_UNAVAILABLE", "full")));
     say(TO_HOST.CALL, 1, "files.read\n1");
     assert.deepEqual([codeOf((await outcome).ending), kindsOf(sent)], ["STORE_UNAVAILABLE", [TO_GUEST.START]]);
@@ -86,7 +86,7 @@ it("ends a program whose child sends an unexpected PONG", async () => {
 });
 
 describe("the START frame", () => {
-  it("contains the program, its tools, its input and its limits, and nothing else", async () => {
+  it("START contains the program, its tools, its input and its limits, and nothing else", async () => {
     const { sent, say, outcome } = play({ wallMs: 5_000 });
     say(TO_HOST.DONE);
     await outcome;
@@ -117,7 +117,7 @@ describe("the START frame", () => {
 });
 
 describe("the end of a program", () => {
-  it("happens once; later frames of the child are ignored", async () => {
+  it("a program ends once; later frames of the child are ignored", async () => {
     const { say, outcome, released } = play();
     say(TO_HOST.LOG, 2, "before");
     say(TO_HOST.DONE, 0, "[1]");
@@ -132,7 +132,7 @@ describe("the end of a program", () => {
     );
     assert.deepEqual(released, [true]);
   });
-  it("leaves the child usable after an exception of the program", async () => {
+  it("an exception of the program leaves the child usable", async () => {
     const { say, outcome, released } = play();
     say(TO_HOST.THREW, 0, '{"kind":"thrown","message":"m"}');
     assert.equal((await outcome).ending.kind, "threw");
@@ -153,7 +153,7 @@ describe("the end of a program", () => {
 });
 
 describe("a program whose child dies", () => {
-  it("ends with the reason, once", async () => {
+  it("a program whose child dies ends with the reason, once", async () => {
     const { child, outcome, released } = play();
     const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGSEGV)");
     child.listener.gone(reason);
@@ -166,7 +166,7 @@ describe("a program whose child dies", () => {
 });
 
 describe("an abort signal that fired before the start", () => {
-  it("ends the program at once", async () => {
+  it("a signal that is already aborted ends the program at once", async () => {
     const { outcome, released } = play({}, AbortSignal.abort());
     assert.deepEqual((await outcome).ending, { kind: "cancelled" });
     assert.deepEqual(released, [false]);
@@ -179,7 +179,7 @@ describe("a program that waits for nothing", () => {
     [0.79, "threw"],
     [0.81, "failed"],
   ] as const) {
-    it(`${kind === "threw" ? "made a mistake" : "met its memory limit"} when it held ${share} of its memory`, async () => {
+    it(`a stuck program ${kind === "threw" ? "threw" : "exceeded its memory limit"} when it held ${share} of its memory`, async () => {
       const { say, outcome } = play();
       say(TO_HOST.USAGE, 0, `0 ${Math.round(DEFAULT_LIMITS.memoryBytes * share)}`);
       say(TO_HOST.THREW, 0, stuck);

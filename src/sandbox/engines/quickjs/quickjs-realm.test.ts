@@ -62,13 +62,13 @@ describe("the deadline", () => {
     "const spin = () => Promise.resolve().then(spin); await spin()",
   ];
   for (const loop of loops) {
-    it(`ends ${loop} for good, and nothing is heard of it any more`, async () => {
+    it(`the deadline ends ${loop}, and the program sends nothing more`, async () => {
       const { realm, sent, start } = await open();
       const failure = failureOf(realm, () => start(loop, 50));
       assert.deepEqual([failure, sent], [WALL, []]);
     });
   }
-  it("leaves a program alone that is faster", async () => {
+  it("the deadline does not end a faster program", async () => {
     const { sent, start } = await open();
     start("for (let i = 0; i < 1_000; i += 1); return 'done'");
     assert.deepEqual(sent, [[TO_HOST.DONE, '"done"']]);
@@ -76,7 +76,7 @@ describe("the deadline", () => {
 });
 
 describe("memory", () => {
-  it("that a reply does not fit into ends the program, and one that fits does not", async () => {
+  it("a reply that does not fit into memory ends the program, and one that fits does not", async () => {
     const reply = (megabytes: number) => ({
       kind: TO_GUEST.REPLY,
       id: 1,
@@ -94,12 +94,12 @@ describe("memory", () => {
     small.realm.deliver(reply(5), 5_000);
     assert.deepEqual(small.sent.at(-1), [TO_HOST.DONE, String(5 * MEGABYTE)]);
   });
-  it("that is used up is an overrun, also when the engine has no room for an error", async () => {
+  it("exhausted memory is an overrun, also without room for an error object", async () => {
     const { sent, start } = await open();
     start("let last = {}; for (;;) last = { last, more: [1, 2, 3] }", 20_000);
     assert.deepEqual(sent, [[TO_HOST.OVERRUN, "memory"]]);
   });
-  it("is not blamed for a program that throws null by itself", async () => {
+  it("a program that throws null does not exceed its memory limit", async () => {
     const { sent, start } = await open();
     start("throw null");
     assert.deepEqual(
@@ -110,14 +110,14 @@ describe("memory", () => {
 });
 
 describe("a realm", () => {
-  it("tells a syntax error apart, with the author's line; its column is a guess of the engine", async () => {
+  it("a quickjs realm reports a syntax error with the author's line", async () => {
     const { realm, start } = await open();
     const failure = failureOf(realm, () => start("\n\nconst = 1"));
     const message = "variable name expected";
     const stack = `SyntaxError: ${message}\n    at program.ts:3:13\n`;
     assert.deepEqual(failure, { kind: "thrown", thrown: { kind: "syntax", name: "SyntaxError", message, stack } });
   });
-  it("holds no more after many calls than after few", async () => {
+  it("a quickjs realm holds no more memory after many calls than after few", async () => {
     const calls = 20_000;
     const text = JSON.stringify("x".repeat(1_000));
     const { realm, sent, start } = await open(8 * MEGABYTE);
@@ -126,23 +126,23 @@ describe("a realm", () => {
     assert.deepEqual([sent.length, sent.at(-1)], [calls + 1, [TO_HOST.DONE, "1"]]);
     assert.match(realm.usage(), / 16777216$/);
   });
-  it("rethrows errors that the program did not cause", async () => {
+  it("a quickjs realm rethrows errors that the program did not cause", async () => {
     const { realm } = await open();
     assert.throws(() => realm.explain(new TypeError("ours")), new TypeError("ours"));
   });
-  it("is of no use once it is disposed of, and disposing twice is harmless", async () => {
+  it("a disposed quickjs realm throws, and can be disposed twice", async () => {
     const { realm, start } = await open();
     realm.dispose();
     realm.dispose();
     assert.throws(() => start("return 1"), new TypeError("The realm is disposed of"));
   });
-  it("shares nothing with another one", async () => {
+  it("two quickjs realms share nothing", async () => {
     const [one, other] = [await open(), await open()];
     one.start("Object.prototype.left = 1; globalThis.left = 1; return 1");
     other.start("return typeof left");
     assert.deepEqual(other.sent, [[TO_HOST.DONE, '"undefined"']]);
   });
-  it("measures processor time and memory", async () => {
+  it("a quickjs realm measures processor time and memory", async () => {
     const { realm, start } = await open();
     start("return 1");
     assert.match(realm.usage(), /^\d+ 16777216$/);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { HEAD } from "./dynamic-worker.ts";
 import { describeLoadFailure, splitFrames, withAuthorStack } from "./run-worker.ts";
 
-test("a program that does not compile is a syntax error at its own place", () => {
+test("workerd reports a program that does not compile as a syntax error with its position", () => {
   const column = HEAD.length + 7;
   const text = `Failed to start Worker:\nUncaught SyntaxError: Unexpected token '='\n  at program.ts:1:${column}`;
   assert.deepEqual(withAuthorStack(describeLoadFailure(new Error(text))), {
@@ -17,12 +17,12 @@ test("a program that does not compile is a syntax error at its own place", () =>
   });
 });
 
-test("anything else that keeps a Worker from starting is a fault of the engine", () => {
+test("workerd rethrows every other reason why a Worker does not start", () => {
   const fault = new Error("Failed to start Worker:\nUncaught ReferenceError: x is not defined");
   assert.throws(() => describeLoadFailure(fault), fault);
 });
 
-test("what a guest says is split by length, whatever is in it", () => {
+test("splitFrames splits messages by their length, whatever they contain", () => {
   assert.deepEqual(splitFrames("19 0 5\n1 2 321 0 0\n17 1 3\na\nb"), [
     { kind: 19, id: 0, text: "1 2 3" },
     { kind: 21, id: 0, text: "" },

@@ -13,14 +13,14 @@ import { WORKERD_VERSION, createWorkerdEngine } from "./workerd-engine.ts";
 /** What could be the name of a module, in the engine's executable. */
 const MODULE_NAME = /\b(?:node|cloudflare|workerd|pyodide|[a-z]{2,12}-internal|internal):[a-z0-9_/.-]{2,40}/g;
 
-test("the command names workerd, the descriptor of its socket and the configuration", () => {
+test("the command of workerd names its executable, the descriptor of its socket and the configuration", () => {
   const { file, args, acceptsWire } = createWorkerdEngine().command(1_000);
   assert.match(file, /\/workerd$/);
   assert.match(args.join(" "), /^serve --experimental --socket-fd wire=3 \S+\/workerd\/workerd\.capnp$/);
   assert.equal(acceptsWire, true);
 });
 
-test("a confined child finds workerd, its configuration and one device, and no Node", () => {
+test("a confined workerd child finds workerd, its configuration and one device, and no Node", () => {
   const { contained } = createWorkerdEngine();
   assert.ok(contained);
   assert.equal(contained.command(1_000).file, "/engine/workerd");
@@ -28,7 +28,7 @@ test("a confined child finds workerd, its configuration and one device, and no N
   assert.deepEqual(names, ["/engine/workerd", "/engine/workerd.capnp", "/engine/child.js", "/dev/urandom"]);
 });
 
-test("without the package the error says what to install", () => {
+test("the error for a missing workerd package names what to install", () => {
   const nowhere = createRequire("/nowhere/else.js");
   assert.throws(
     () => createWorkerdEngine(nowhere),
@@ -39,12 +39,12 @@ test("without the package the error says what to install", () => {
   );
 });
 
-test("the version in the hint is the one that the suites run on", () => {
+test("the hint names the version of workerd that the tests use", () => {
   const { version } = createRequire(import.meta.url)("workerd/package.json");
   assert.equal(version, WORKERD_VERSION);
 });
 
-test("programs run in the confinement of this machine, and each has all of its memory", async () => {
+test("workerd runs programs in the confinement of this machine, each with all of its memory", async () => {
   const engine = await confineEngine(createWorkerdEngine(), "auto");
   const { sandbox, value } = await openTestSandbox({ engine, concurrency: 1 }, "workerd");
   try {
@@ -56,7 +56,7 @@ test("programs run in the confinement of this machine, and each has all of its m
   }
 });
 
-test("a string of many megabytes comes in and goes out complete", async () => {
+test("workerd passes a string of many megabytes in and out", async () => {
   const large = 12 * 1024 * 1024;
   const limits = { outputBytes: 2 * large, resultBytes: 2 * large, argumentBytes: 2 * large };
   const { sandbox, value } = await openTestSandbox({ concurrency: 1 }, "workerd");
@@ -69,7 +69,7 @@ test("a string of many megabytes comes in and goes out complete", async () => {
   }
 });
 
-test("a program with a brace too many runs in the finished world too, and finds nothing there", async () => {
+test("a workerd program with a closing brace too many reaches nothing more", async () => {
   const { sandbox, value } = await openTestSandbox({ concurrency: 1 }, "workerd");
   try {
     const names = ["WebSocket", "caches", "performance", "navigator", "WebAssembly", "Cloudflare", "Request", "JSON"];
@@ -80,7 +80,7 @@ test("a program with a brace too many runs in the finished world too, and finds 
   }
 });
 
-test("no module of the engine can be loaded, by any name in its executable", async () => {
+test("a workerd program can load no module by any name in the engine's executable", async () => {
   const executable = readFileSync(createWorkerdEngine().command(0).file, "latin1");
   const names = new Set([...(executable.match(MODULE_NAME) ?? []), ...builtinModules.map((name) => `node:${name}`)]);
   assert.ok(names.has("cloudflare:workers") && names.has("node:process") && names.size > 200);
