@@ -125,12 +125,10 @@ function writeExotic(value: object, walk: Walk): string | undefined {
   if (isPrototypeOf(NUMBER, value)) return write(apply(unboxNumber, value, []), "", walk) ?? "null";
   if (isPrototypeOf(STRING, value)) return write(apply(unboxString, value, []), "", walk) ?? "null";
   if (isPrototypeOf(BOOLEAN, value)) return write(apply(unboxBoolean, value, []), "", walk) ?? "null";
-  if (isPrototypeOf(PROTOTYPES.buffer, value)) return writeBytes(value as ArrayBuffer, walk);
-  if (isView(value) && "length" in value) {
-    const view = value as unknown as { readonly length: number; readonly [index: number]: unknown };
-    return writeItems(view.length, (index) => view[index], walk);
-  }
-  return undefined;
+  const bytes = isPrototypeOf(PROTOTYPES.buffer, value) ? new Bytes(value as ArrayBuffer) : value;
+  if (!isView(bytes) || !("length" in bytes)) return undefined;
+  const view = bytes as unknown as { readonly length: number; readonly [index: number]: unknown };
+  return writeItems(view.length, (index) => view[index], walk);
 }
 
 function writeItems(length: number, at: (index: number) => unknown, walk: Walk): string {
@@ -179,11 +177,6 @@ function writeMap(map: Map<unknown, unknown>, walk: Walk): string {
     if (item !== undefined) text += (text === "{" ? "" : ",") + count(stringifyJson(pair[0]), walk) + ":" + item;
   }
   return text + "}";
-}
-
-function writeBytes(buffer: ArrayBuffer, walk: Walk): string {
-  const bytes = new Bytes(buffer);
-  return writeItems(bytes.length, (index) => bytes[index], walk);
 }
 
 function writeSet(set: Set<unknown>, walk: Walk): string {

@@ -29,19 +29,19 @@ export interface EngineFile {
   readonly isDevice?: boolean;
 }
 
-/** An engine that can run in a confined root: the files it needs there, and its command in that root. */
-export interface ContainedEngine {
-  readonly files: readonly EngineFile[];
-  /** It accepts its wire from a listening socket, for which the filter allows a few more system calls. */
-  readonly acceptsWire?: boolean;
-  command(usualMemoryBytes: number): ChildCommand;
-}
-
 export interface Engine {
   readonly name: EngineName;
   command(usualMemoryBytes: number): ChildCommand;
-  /** `undefined` if the engine's files cannot be listed. */
-  readonly contained: ContainedEngine | undefined;
+  /** For a confined root; `undefined` if the engine's files cannot be listed. */
+  readonly contained:
+    | {
+        /** The files that the engine needs there. */
+        readonly files: readonly EngineFile[];
+        /** It accepts its wire from a listening socket, for which the filter allows a few more system calls. */
+        readonly acceptsWire?: boolean;
+        command(usualMemoryBytes: number): ChildCommand;
+      }
+    | undefined;
 }
 
 /** An engine with every layer around it that this machine offers. */

@@ -11,17 +11,8 @@ import type { Engine, EngineFile } from "../engine.ts";
 const NODE_AT = "/engine/node";
 const CHILD_AT = "/engine/child.mjs";
 
-interface NodeEngine {
-  readonly name: EngineName;
-  /** The Node that runs children. */
-  readonly node: string;
-  readonly flags: readonly string[];
-  /** The native or WebAssembly code of the engine. */
-  readonly code: EngineFile;
-}
-
-/** An engine whose child is a Node process with the arguments CODE and MEMORY. */
-export function createNodeEngine({ name, node, flags, code }: NodeEngine): Engine {
+/** An engine whose child is `node` with the arguments CODE and MEMORY; `code` is native or WebAssembly. */
+export function createNodeEngine(name: EngineName, node: string, flags: readonly string[], code: EngineFile): Engine {
   const child = findChild(name);
   const command = (file: string, childAt: string, codeAt: string) => (usualMemoryBytes: number) => ({
     file,

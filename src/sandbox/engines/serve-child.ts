@@ -52,21 +52,14 @@ class ChildServer {
       const realm = await this.#prepare(this.#usualMemoryBytes);
       this.#isFinished = false;
       this.#send(TO_HOST.READY, 0, "");
-      const frame = this.#receiveStart();
+      let frame = this.#receive();
+      while (frame.kind !== TO_GUEST.START) frame = this.#receive(); // a late answer to the previous execution
       const start = trustStart(frame.text);
       this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
       this.#run(this.#realm, frame, start);
       this.#flush();
       Atomics.wait(REST, 0, 0, REST_MS);
       this.#realm.dispose();
-    }
-  }
-
-  /** Any other frame is a late answer to the previous execution. */
-  #receiveStart(): Frame {
-    for (;;) {
-      const frame = this.#receive();
-      if (frame.kind === TO_GUEST.START) return frame;
     }
   }
 

@@ -5,9 +5,14 @@
 
 import { URL_PARTS } from "../wire.ts";
 
-declare const URL: { new (href: string, base?: string): object; readonly prototype: object };
+declare const URL: {
+  new (href: string): object;
+  readonly prototype: object;
+  parse(this: void, href: string, base?: string): object | null;
+};
 
 const { apply, construct, getOwnPropertyDescriptor } = Reflect;
+const { parse } = URL;
 const { create } = Object;
 const { stringify } = JSON;
 const RealUrl = URL;
@@ -15,12 +20,8 @@ const ACCESSORS = URL_PARTS.map((part) => ({ part, ...getOwnPropertyDescriptor(R
 
 /** Returns the parts of a URL as JSON, or `undefined` if `href` is not a URL. */
 export function parseUrlParts(href: string, base: string | undefined): string | undefined {
-  try {
-    return toParts(construct(RealUrl, base === undefined ? [href] : [href, base]));
-  } catch (thrown) {
-    if (thrown instanceof TypeError) return undefined;
-    throw thrown;
-  }
+  const url = apply(parse, RealUrl, base === undefined ? [href] : [href, base]);
+  return url === null ? undefined : toParts(url);
 }
 
 /** Sets one part as the URL standard says and returns all parts; an invalid value changes nothing. */

@@ -28,8 +28,7 @@ export function createFairQueue<T>(): FairQueue<T> {
       else lines.set(principal, [item]);
     },
     take(isEligible = () => true) {
-      const principal = lines.keys().find(isEligible);
-      const line = principal === undefined ? undefined : lines.get(principal);
+      const [principal, line] = lines.entries().find(([one]) => isEligible(one)) ?? [];
       if (principal === undefined || !line) return undefined;
       const item = line.shift();
       lines.delete(principal);

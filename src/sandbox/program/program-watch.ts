@@ -18,7 +18,6 @@ const GIVE_WAY_MS = 100;
 const WALL_GRACE_MS = 25;
 /** Memory of the engine besides the program's data: compiled code, garbage collection, buffers. */
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
-const NEARLY_ALL = 0.8;
 
 /** Watches from its creation to `stop`. */
 export class ProgramWatch {
@@ -44,11 +43,6 @@ export class ProgramWatch {
 
   get elapsedMs(): number {
     return performance.now() - this.#startedAt;
-  }
-
-  /** An engine without free memory may be unable to settle promises. */
-  get isNearlyFull(): boolean {
-    return this.peakBytes > this.#limits.memoryBytes * NEARLY_ALL;
   }
 
   /** Adds the child's own report, which includes peaks between two measurements. */

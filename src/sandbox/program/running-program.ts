@@ -17,6 +17,8 @@ import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
 import { isOutOfMemory, parseOverrun, parseThrown, parseValue, toDeath, toFatal } from "./parse-reports.ts";
 import { ProgramWatch, createTimers } from "./program-watch.ts";
 
+const NEARLY_ALL = 0.8;
+
 export interface RunOptions extends ChildLease {
   readonly job: SandboxJob;
   readonly queueMs: number;
@@ -109,8 +111,9 @@ export class RunningProgram {
   /** An uncaught allocation failure is the memory limit, not an error of the program. */
   #endThrown(thrown: ThrownMessage): void {
     // An engine without free memory may be unable to settle the program's promise.
-    const isStuck = thrown.kind === "stuck" && this.#watch.isNearlyFull;
-    if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", this.#options.job.limits);
+    const { limits } = this.#options.job;
+    const isStuck = thrown.kind === "stuck" && this.#watch.peakBytes > limits.memoryBytes * NEARLY_ALL;
+    if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", limits);
     if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "threw", thrown });
   }

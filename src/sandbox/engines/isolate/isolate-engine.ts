@@ -22,8 +22,7 @@ const FLAGS = [
 
 /** `node` is the executable of the gateway itself, so that the native module fits. */
 export function createIsolateEngine(node: string): Engine {
-  const code = { from: findNative(), at: "/engine/isolated-vm.node" };
-  return createNodeEngine({ name: "isolate", node, flags: FLAGS, code });
+  return createNodeEngine("isolate", node, FLAGS, { from: findNative(), at: "/engine/isolated-vm.node" });
 }
 
 /** The prebuilt module for this Node and platform; it ships inside the package, so nothing is compiled. */

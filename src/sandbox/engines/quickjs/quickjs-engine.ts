@@ -10,14 +10,13 @@ import { createNodeEngine } from "../engine-files.ts";
  * Node's heap is small because programs are not in it. SIGUSR1 would open the inspector to any process that can send a
  * signal. The garbage collector runs after a program that used much memory.
  */
-const FLAGS = ["--no-warnings", "--max-old-space-size=64", "--disable-sigusr1", "--expose-gc"];
+const NODE_FLAGS = ["--no-warnings", "--max-old-space-size=64", "--disable-sigusr1", "--expose-gc"];
 /** In kilobytes, of the 8 MB that a process has, so that QuickJS reaches the end of its own stack first. Windows has 1 MB. */
-const STACK_FLAGS = process.platform === "win32" ? [] : ["--stack-size=3900"];
+const FLAGS = process.platform === "win32" ? NODE_FLAGS : [...NODE_FLAGS, "--stack-size=3900"];
 
 /** `node` is the executable of the gateway itself: there is always one. */
 export function createQuickjsEngine(node: string): Engine {
-  const code = { from: findWasm(), at: "/engine/quickjs.wasm" };
-  return createNodeEngine({ name: "quickjs", node, flags: [...FLAGS, ...STACK_FLAGS], code });
+  return createNodeEngine("quickjs", node, FLAGS, { from: findWasm(), at: "/engine/quickjs.wasm" });
 }
 
 function findWasm(): string {
