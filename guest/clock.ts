@@ -77,7 +77,7 @@ export function installClock(): void {
   installFormatDefaults();
 }
 
-/** Without an argument these read the machine's clock; given ours they cannot. Not every engine has them. */
+/** Without an argument these read the machine's clock, so they always get one. Not every engine has them. */
 function installFormatDefaults(): void {
   if (typeof Intl === "undefined") return;
   const prototype = Intl.DateTimeFormat.prototype;

@@ -38,7 +38,7 @@ export class EncodeProblem extends Error {
 
 interface Walk {
   readonly limits: EncodeLimits;
-  /** The objects that are open around the present one, for finding circles. */
+  /** The objects around the present one, to find circular values. */
   readonly ancestors: unknown[];
   length: number;
 }
@@ -132,7 +132,7 @@ function writeExotic(value: object, walk: Walk): string | undefined {
 }
 
 function writeItems(length: number, at: (index: number) => unknown, walk: Walk): string {
-  // Each item has a character at least, and a comma behind it but the last: 2^31 holes are refused before any is read.
+  // Each item needs a character, and a comma between items: 2^31 holes are refused before any is read.
   if (walk.length + 2 * length - 1 > walk.limits.bytes) throw new EncodeProblem("size");
   let text = "[";
   for (let index = 0; index < length; index += 1) {
@@ -161,7 +161,7 @@ function writeDate(value: object, walk: Walk): string {
   return count(time === time ? '"' + dateToIso(value) + '"' : "null", walk);
 }
 
-/** A map with string keys is an object; any other map is a list of pairs. */
+/** A map with only string keys becomes an object, any other map an array of pairs. */
 function writeMap(map: Map<unknown, unknown>, walk: Walk): string {
   const pairs: unknown[][] = [];
   let named = true;
@@ -187,7 +187,7 @@ function writeSet(set: Set<unknown>, walk: Walk): string {
   return writeItems(items.length, (index) => items[index], walk);
 }
 
-/** Name and message are not among an error's own enumerable keys, but they are what it says. */
+/** Adds name and message, which are not enumerable keys of an error. */
 function writeError(error: Error, walk: Walk): string {
   const record: Record<string, unknown> = { name: error.name, message: error.message };
   const names = keys(error);

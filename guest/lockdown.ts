@@ -1,6 +1,6 @@
 /**
  * Removes what a program does not need and could misuse: code from strings, shared memory, WebAssembly, clocks, and
- * everything that shows when the garbage collector runs. The isolate is the wall; this only makes it harder to reach.
+ * everything that shows when the garbage collector runs. This is only tidiness inside the isolate; the wall is around it.
  */
 
 import { defineOwn, defineProperty, getPrototypeOf } from "./intrinsics.ts";

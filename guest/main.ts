@@ -1,6 +1,6 @@
 /**
  * The guest as one script, built by `scripts/build-guest.ts`, for engines that run one in a bare realm. It leaves a single
- * function behind, which takes itself away when the child calls it.
+ * function behind, which removes itself when the child calls it.
  */
 
 import { defineProperty } from "./intrinsics.ts";

@@ -20,7 +20,7 @@ import type { Send } from "./tools.ts";
 import { TextDecoder, TextEncoder, URLSearchParams, atob, btoa, createUrl, structuredClone } from "./web/index.ts";
 import type { UrlHost } from "./web/index.ts";
 
-/** What the child holds of a prepared isolate. */
+/** The functions of a prepared realm that the child calls. */
 export interface Guest {
   start(program: () => Promise<unknown>, startText: string, atMs: number): void;
   deliver(kind: number, id: number, text: string, atMs: number): void;
@@ -135,7 +135,7 @@ function defineGlobals(values: Readonly<Record<string, unknown>>): void {
   for (const name of keys(values)) defineOwn(globalThis, name, values[name], false);
 }
 
-/** A namespace or the input: a program can shadow it in a scope of its own, but not replace it for a library. */
+/** A namespace or the input: a program can shadow it in its own scope, but not replace it. */
 function defineBinding(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: false, enumerable: true, configurable: false });
 }

@@ -29,7 +29,7 @@ export function isBuffer(value: unknown): value is ArrayBuffer {
   }
 }
 
-/** The window that a view opens onto its buffer. */
+/** The part of its buffer that a view shows. */
 interface Span {
   readonly buffer: ArrayBuffer;
   readonly offset: number;
@@ -52,12 +52,12 @@ export function bytesOf(source: unknown): Uint8Array {
   return openSpan({ buffer: source, offset: 0, bytes: bufferBytes(source) ?? 0 });
 }
 
-/** A detached buffer admits no view at all, so an empty span is answered without touching it. */
+/** A detached buffer allows no view, so an empty span does not touch it. */
 function openSpan(span: Span): Uint8Array {
   return span.bytes === 0 ? new Bytes(0) : new Bytes(span.buffer, span.offset, span.bytes);
 }
 
-/** A window onto the beginning of an array, not copied. */
+/** A view of the first bytes of an array, not copied. */
 export function firstBytes(bytes: Uint8Array, count: number): Uint8Array {
   const { buffer, offset } = spanOf(bytes);
   return openSpan({ buffer, offset, bytes: count });

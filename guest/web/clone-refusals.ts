@@ -1,4 +1,4 @@
-/** Kinds of objects that carry hidden state and therefore cannot be cloned by their properties. */
+/** Kinds of objects that carry hidden state and therefore cannot be cloned. */
 
 import { add, createList, filter, isPrototypeOf } from "../intrinsics.ts";
 import type { List } from "../intrinsics.ts";

@@ -59,7 +59,7 @@ function indexOrEnd(text: string, mark: string, from: number): number {
   return index === -1 ? text.length : index;
 }
 
-/** Decodes in place: escapes only ever shrink. A byte order mark is kept, as the standard asks. */
+/** Decodes in place, because escapes only shrink. A byte order mark is kept, as the standard asks. */
 function unescape(text: string): string {
   if (indexOf(text, "%") === -1 && indexOf(text, "+") === -1) return text;
   const bytes = encodeUtf8(text);

@@ -3,7 +3,7 @@
 import { apply, createList, fromCharCode } from "../intrinsics.ts";
 import type { List } from "../intrinsics.ts";
 
-/** Each chunk becomes arguments of one call, which live on the stack: far below what a deep program has left. */
+/** A chunk becomes the arguments of one call, on the stack; small enough for a program with a deep stack. */
 const CHUNK_UNITS = 4096;
 
 /** Collects UTF-16 code units in order; `finish` ends its use. */

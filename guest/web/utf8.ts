@@ -1,4 +1,4 @@
-/** UTF-8 in both directions, following the WHATWG Encoding standard; the base of the classes that programs see. */
+/** UTF-8 in both directions, following the WHATWG Encoding standard; used by the classes that programs see. */
 
 import { Bytes, charCodeAt } from "../intrinsics.ts";
 import { typedArrayLength } from "./buffer-source.ts";
@@ -19,7 +19,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Writes as many whole characters as fit and says how far it got; never half a character. */
+/** Writes as many whole characters as fit and returns how far it got. */
 export function encodeUtf8Into(text: string, target: Uint8Array): Progress {
   const room = typedArrayLength(target) ?? 0;
   let read = 0;
@@ -104,7 +104,7 @@ export class Utf8Decoder {
     return out.finish();
   }
 
-  /** Reads a lead byte. The bounds shut out overlong forms, surrogates and what lies above U+10FFFF. */
+  /** Reads a lead byte. The bounds exclude overlong forms, surrogates and values above U+10FFFF. */
   #begin(byte: number, out: TextBuilder): void {
     if (byte < 0xc2 || byte > 0xf4) return this.#reject(out);
     this.#needed = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
