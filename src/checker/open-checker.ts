@@ -138,7 +138,7 @@ class ProcessChecker implements Checker {
     return this.#child;
   }
 
-  async #askPrepared(child: CheckerProcess, { text, surface }: CheckRequest): Promise<Outcome> {
+  async #askPrepared(child: CheckerProcess, { text, surface }: CheckRequest): Promise<CheckOutcome> {
     const api = nameApi(surface);
     const isNew = !this.#known.has(api);
     if (isNew) {
@@ -156,12 +156,12 @@ class ProcessChecker implements Checker {
   }
 
   /** Kills a process that uses too much memory before it replies. */
-  async #ask(child: CheckerProcess, request: Omit<CheckerRequest, "id">, ms: number): Promise<Outcome> {
+  async #ask(child: CheckerProcess, request: Omit<CheckerRequest, "id">, ms: number): Promise<CheckOutcome> {
     this.#ids += 1;
-    const late = Promise.withResolvers<Outcome>();
+    const late = Promise.withResolvers<CheckOutcome>();
     const timer = setTimeout(() => late.resolve({ kind: "late" }), ms);
     const watcher = setInterval(() => void (this.#isTooLarge(child) && child.kill()), WATCH_MS);
-    const reply = child.ask({ id: this.#ids, ...request }).catch((): Outcome => ({ kind: "gone" }));
+    const reply = child.ask({ id: this.#ids, ...request }).catch((): CheckOutcome => ({ kind: "gone" }));
     try {
       return await Promise.race([reply, late.promise]);
     } finally {
@@ -175,7 +175,7 @@ class ProcessChecker implements Checker {
   }
 }
 
-type Outcome = CheckerReply | { readonly kind: "late" | "gone" };
+type CheckOutcome = CheckerReply | { readonly kind: "late" | "gone" };
 
 /** Equal names mean equal declarations. */
 function nameApi({ snapshot, part = "", secrets = [] }: ApiSurface): string {
