@@ -12,15 +12,18 @@ export type Vocabulary = ReturnType<typeof createVocabulary>;
 export function createVocabulary(words: Iterable<string>) {
   const sorted = [...words].toSorted();
   const known = new Set(sorted);
-  const byLength = Map.groupBy(sorted, (term) => term.length);
+  const entries = sorted.map((term) => ({ term, letters: lettersOf(term) }));
+  const byLength = Map.groupBy(entries, ({ term }) => term.length);
 
   /** Returns the nearest words with few letters changed, removed, added or swapped. */
   function findSimilar(word: string): readonly string[] {
     if (word.length < MIN_LENGTH || word.length > MAX_LENGTH) return [];
     const most = word.length >= LONG_LENGTH ? 2 : 1;
+    const own = lettersOf(word);
     let [nearest, least]: [string[], number] = [[], Infinity];
     for (let length = Math.max(MIN_LENGTH, word.length - most); length <= word.length + most; length += 1) {
-      for (const term of byLength.get(length) ?? []) {
+      for (const { term, letters } of byLength.get(length) ?? []) {
+        if (countBits(letters ^ own) > 2 * most) continue;
         const distance = distanceOf(word, term, most) + (term[0] === word[0] ? 0 : 0.5);
         if (distance < least) [nearest, least] = [[], distance];
         if (distance === least && distance < Infinity) nearest.push(term);
@@ -36,6 +39,19 @@ export function createVocabulary(words: Iterable<string>) {
   }
 
   return { has: (term: string) => known.has(term), findSimilar, findLonger };
+}
+
+/** Which letters occur, one bit each: nearly all words are skipped by it without a comparison. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+function countBits(value: number): number {
+  let count = 0;
+  for (let rest = value; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 /** Optimal string alignment distance (counts a swap as one edit); stops as soon as a whole row is above `most`. */
