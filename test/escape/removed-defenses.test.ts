@@ -135,9 +135,18 @@ describe("a defense of the host", () => {
   test("a child that reports ready twice is ended, and nothing else keeps it from two executions", async () => {
     const from = "child.listener = { ...child.listener, frame: () => worker.end() };";
     const open = await buildPatchedSandbox({ file: "pool/child-starts.ts", from, to: "" });
-    await using broken = await openEscapeSandbox({ ...createHostileEngine("twice"), ...findTools() }, undefined, open);
-    const runs = await Promise.all([broken.run("honest"), broken.run("honest")]);
-    assert.ok(runs.some(({ ending }) => ending.kind === "returned"));
+    // The two executions of one child disturb each other, so that sometimes neither returns.
+    let hasReturned = false;
+    for (let attempt = 0; attempt < 10 && !hasReturned; attempt += 1) {
+      await using broken = await openEscapeSandbox(
+        { ...createHostileEngine("twice"), ...findTools() },
+        undefined,
+        open,
+      );
+      const runs = await Promise.all([broken.run("honest"), broken.run("honest")]);
+      hasReturned = runs.some(({ ending }) => ending.kind === "returned");
+    }
+    assert.ok(hasReturned);
   });
 
   test("the output limit is what refuses a large result", async () => {
