@@ -117,9 +117,10 @@ export function replaceAliases(text: string): string {
   const tokens = [...scanTokens(text)];
   let [replaced, copied] = ["", 0];
   for (const [at, { text: word, start }] of tokens.entries()) {
+    if (word !== "import") continue;
     const isType = tokens[at + 1]?.text === "type" && tokens[at + 2]?.kind === "word";
-    const [name, sign, first] = tokens.slice(isType ? at + 2 : at + 1);
-    const isAlias = word === "import" && name?.kind === "word" && sign?.text === "=" && first?.kind === "word";
+    const [name, sign, first] = tokens.slice(at + (isType ? 2 : 1), at + 5);
+    const isAlias = name?.kind === "word" && sign?.text === "=" && first?.kind === "word";
     if (!isAlias || first.text === "require") continue;
     // `import type X = N.b` becomes `type X = N.b`, which the type stripper erases.
     replaced += `${text.slice(copied, start)}${isType ? "      " : "var   "}`;
