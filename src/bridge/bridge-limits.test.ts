@@ -47,7 +47,7 @@ describe("the limit of calls", () => {
     );
     await assert.rejects(bridge.call("files.read", "{}"), OVERRUN);
   });
-  it("is exact for simultaneous calls", async () => {
+  it("the limit of calls is exact for simultaneous calls", async () => {
     const { bridge, steps } = await openTestBridge({ limits: { calls: 50 } });
     const settled = await Promise.allSettled(Array.from({ length: 80 }, () => bridge.call("files.read", "{}")));
     assert.equal(settled.filter(({ status }) => status === "fulfilled").length, 50);
@@ -112,7 +112,7 @@ describe("the time limit of one call", () => {
     );
     assert.equal(bridge.records()[0]?.outcome, "error");
   });
-  it("does not affect a call that is answered in time", async () => {
+  it("the time limit of one call does not affect a call that is answered in time", async () => {
     const signals: AbortSignal[] = [];
     const invoke = async (_tool: Tool, _args: JsonObject, signal: AbortSignal): Promise<Json> => {
       signals.push(signal);

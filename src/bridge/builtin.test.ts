@@ -22,7 +22,7 @@ function builtinsOf(answer: Json) {
 }
 
 describe("a builtin", () => {
-  it("is answered without policy or upstream, and is recorded", async () => {
+  it("a builtin is answered without policy or upstream, and is recorded", async () => {
     const test = await openTestBridge({ builtins: builtinsOf({ a: 1 }), rules: [DENY_ALL] });
     assert.deepEqual(await test.bridge.call("glovebox.echo", '{"text":"x"}'), { ok: true, json: '{"a":1}' });
     assert.ok(!test.steps.includes("decide") && !test.steps.includes("invoke"));
@@ -64,7 +64,7 @@ describe("a builtin", () => {
     assert.deepEqual(await outcomeWith(["read"]), ["POLICY_DENIED", [intended, [undefined, undefined, undefined]]]);
     assert.deepEqual(await outcomeWith(["write"]), [true, [intended, [undefined, 200, undefined]]]);
   });
-  it("counts as a call, has its arguments checked and its result measured", async () => {
+  it("a builtin counts as a call, has its arguments checked and its result measured", async () => {
     const test = await openTestBridge({ builtins: builtinsOf("x".repeat(20)), limits: { calls: 2, resultBytes: 10 } });
     const codeOf = async (args: string): Promise<string> => {
       const reply = await test.bridge.call("glovebox.echo", args);

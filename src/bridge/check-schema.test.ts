@@ -23,23 +23,23 @@ function timed(schema: JsonSchema, value: Json): { readonly problem: string | un
 const QUICK_AND_FINE = { problem: undefined, isQuick: true };
 
 describe("a costly schema", () => {
-  it("is checked at once with a regular expression that backtracks", () => {
+  it("a costly schema is checked at once with a regular expression that backtracks", () => {
     const schema = { properties: { a: { type: "string", pattern: "^(a+)+$" } } };
     assert.deepEqual(timed(schema, { a: `${"a".repeat(30)}!` }), QUICK_AND_FINE);
   });
-  it("is checked at once with a backtracking expression for property names", () => {
+  it("a costly schema is checked at once with a backtracking expression for property names", () => {
     const schema = { patternProperties: { "^(a+)+$": { type: "number" } } };
     assert.deepEqual(timed(schema, { [`${"a".repeat(30)}!`]: "x" }), QUICK_AND_FINE);
   });
-  it("is checked at once with a format that backtracks", () => {
+  it("a costly schema is checked at once with a format that backtracks", () => {
     const schema = { properties: { a: { type: "string", format: "url" } } };
     assert.deepEqual(timed(schema, { a: `http://${"a".repeat(60)}!` }), QUICK_AND_FINE);
   });
-  it("is checked at once where uniqueItems would compare every pair of a long array", () => {
+  it("a costly schema is checked at once where uniqueItems would compare every pair of a long array", () => {
     const schema = { properties: { a: { type: "array", uniqueItems: true } } };
     assert.deepEqual(timed(schema, { a: Array.from({ length: 100_000 }, (_, n) => n) }), QUICK_AND_FINE);
   });
-  it("is checked at once when its definitions double at each level", () => {
+  it("a costly schema is checked at once when its definitions double at each level", () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, n) => [
         `d${n}`,
@@ -49,7 +49,7 @@ describe("a costly schema", () => {
     const schema: JsonSchema = { $ref: "#/$defs/d0", $defs: { ...$defs, d40: { type: "object" } } };
     assert.deepEqual(timed(schema, {}), QUICK_AND_FINE);
   });
-  it("is checked at once when its work doubles with the depth of the value", () => {
+  it("a costly schema is checked at once when its work doubles with the depth of the value", () => {
     const twice = { allOf: [{ $ref: "#" }, { $ref: "#" }] };
     const value = JSON.parse(`${'{"a":'.repeat(60)}{}${"}".repeat(60)}`);
     assert.deepEqual(timed({ properties: { a: twice } }, value), QUICK_AND_FINE);
@@ -60,14 +60,14 @@ describe("a large schema", () => {
   const values = Array.from({ length: 20_000 }, (_, n) => `value ${n}`);
   const rows = { a: Array.from({ length: 100_000 }, () => "no such value") };
 
-  it("is checked at once with a long enum, and still checks a small value", () => {
+  it("a large schema is checked at once with a long enum, and still checks a small value", () => {
     const schema = { properties: { a: { type: "array", items: { anyOf: [{ enum: values }, { type: "string" }] } } } };
     assert.deepEqual(timed(schema, rows), QUICK_AND_FINE);
     const strict = { properties: { a: { enum: values } } };
     assert.equal(check(strict, { a: "value 7" }), undefined);
     assert.match(check(strict, { a: "other" }) ?? "", /^a: expected one of "value 0",.{190,220}…$/);
   });
-  it("is checked at once with many properties, required names or alternatives", () => {
+  it("a large schema is checked at once with many properties, required names or alternatives", () => {
     const properties = Object.fromEntries(values.map((name) => [name, true]));
     const items = { a: Array.from({ length: 50_000 }, () => ({})) };
     assert.equal(timed({ properties: { a: { items: { properties } } } }, items).isQuick, true);
@@ -75,7 +75,7 @@ describe("a large schema", () => {
     const anyOf = Array.from({ length: 5000 }, (_, n) => ({ const: n }));
     assert.equal(timed({ properties: { a: { items: { anyOf } } } }, rows).isQuick, true);
   });
-  it("is checked at once with alternatives inside alternatives", () => {
+  it("a large schema is checked at once with alternatives inside alternatives", () => {
     const next = (n: number) => ({ $ref: `#/$defs/d${n + 1}` });
     const doubling = Array.from({ length: 40 }, (_, n) => [`d${n}`, { anyOf: [next(n), next(n)] }] as const);
     const $defs = { ...Object.fromEntries(doubling), d40: { type: "number" } };

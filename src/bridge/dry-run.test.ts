@@ -63,7 +63,7 @@ describe("a dry run", () => {
     assert.equal(reply.ok ? "" : reply.error.code, "POLICY_DENIED");
     assert.deepEqual([steps.includes("invoke"), bridge.dryRun()], [false, { writes: [] }]);
   });
-  it("does not make a read that needs approval", async () => {
+  it("a dry run does not make a read that needs approval", async () => {
     const { bridge, steps } = await openDry({ rules: [rule("ask", "files.read")] });
     assert.equal((await bridge.call("files.read", "{}")).ok, true);
     assert.equal(steps.includes("invoke"), false);
@@ -88,7 +88,7 @@ describe("a dry run", () => {
     assert.equal(reply.ok ? "" : reply.error.code, "TOOL_ARGUMENTS_INVALID");
     assert.deepEqual(bridge.dryRun(), { writes: [] });
   });
-  it("is marked in the records of its calls", async () => {
+  it("a dry run is marked in the records of its calls", async () => {
     const test = await openDry();
     await test.bridge.call("files.read", "{}");
     await test.bridge.call("files.write", "{}");
@@ -121,17 +121,17 @@ describe("the answer to a skipped call", () => {
     assert.deepEqual(await answerOf({ output: FALSE }), false);
     assert.deepEqual(await answerOf({ output: { type: "null" } }), null);
   });
-  it("has the learned shape if the server declares no output schema", async () => {
+  it("the answer to a skipped call has the learned shape if the server declares no output schema", async () => {
     assert.deepEqual(await answerOf({ learned: { type: "object", properties: { n: { type: "number" } } } }), { n: 1 });
   });
-  it("is an error if no value fits, and the call is still listed", async () => {
+  it("the answer to a skipped call is an error if no value fits, and the call is still listed", async () => {
     const tools = [createTool("files.write", { effect: "write", output: { allOf: [{ type: "null" }, FALSE] } })];
     const { bridge } = await openDry({ tools });
     const reply = await bridge.call("files.write", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "UPSTREAM_RESULT_INVALID");
     assert.equal(bridge.dryRun()?.writes.length, 1);
   });
-  it("comes from the builtin if it has one, unless the builtin refuses the call", async () => {
+  it("the answer to a skipped call comes from the builtin if it has one, unless the builtin refuses the call", async () => {
     const tool = createTool("glovebox.send", { effect: "write" });
     const never = (): never => assert.fail("sent");
     const builtin = { tool, judge: () => tool, answer: never, answerDryRun: () => ({ status: 200 }) };
@@ -159,7 +159,7 @@ describe("the listed arguments", () => {
     assert.deepEqual(await listed({ a: "x".repeat(500) }), { a: "x".repeat(500) });
     assert.deepEqual(await listed({ a: "x".repeat(501) }), { a: `${"x".repeat(500)}…` });
   });
-  it("are left out if they are too long, alone or together", async () => {
+  it("the listed arguments are left out if they are too long, alone or together", async () => {
     const many = (count: number): Json => ({ ab: Array.from({ length: count }, () => 1) });
     const long = "x".repeat(400);
     assert.notEqual(await listed(many(1_996)), undefined);

@@ -126,11 +126,11 @@ describe("the steps", () => {
 });
 
 describe("the name of a tool", () => {
-  it("is found if it is exact", async () => {
+  it("the name of a tool is found if it is exact", async () => {
     const { bridge } = await openTestBridge();
     assert.equal((await bridge.call("files.read", "{}")).ok, true);
   });
-  it("is refused with the nearest names if it is misspelled", async () => {
+  it("the name of a tool is refused with the nearest names if it is misspelled", async () => {
     const { bridge } = await openTestBridge();
     assert.deepEqual(await bridge.call("github.list_issue", "{}"), {
       ok: false,
@@ -142,7 +142,7 @@ describe("the name of a tool", () => {
       },
     });
   });
-  it("is refused with a hint to search if no name is near", async () => {
+  it("the name of a tool is refused with a hint to search if no name is near", async () => {
     const { bridge } = await openTestBridge();
     const reply = await bridge.call("zzzzzzzz.qqqqqqqq", "{}");
     assert.equal(reply.ok ? "" : reply.error.hint, "Look for it with search");
@@ -171,14 +171,14 @@ describe("the name of a tool", () => {
     { toString: () => "files.read" },
   ];
   for (const raw of hostile) {
-    it(`is refused if it is ${typeof raw === "string" ? JSON.stringify(raw) : `of type ${typeof raw}`}`, async () => {
+    it(`the name of a tool is refused if it is ${typeof raw === "string" ? JSON.stringify(raw) : `of type ${typeof raw}`}`, async () => {
       const { bridge, steps } = await openTestBridge();
       const reply = await bridge.call(raw, "{}");
       assert.equal(reply.ok ? "ok" : reply.error.code, "TOOL_NOT_FOUND");
       assert.equal(steps.includes("invoke"), false);
     });
   }
-  it("is shown cut in the reply, the trace and the ledger if it has ten kilobytes", async () => {
+  it("the name of a tool is shown cut in the reply, the trace and the ledger if it has ten kilobytes", async () => {
     const { bridge, ledger } = await openTestBridge();
     const reply = await bridge.call(`files.${"x".repeat(10_240)}`, "{}");
     const shown = `files.${"x".repeat(122)}`;
@@ -187,7 +187,7 @@ describe("the name of a tool", () => {
     await bridge.recorded();
     assert.deepEqual(await ledger(), [endOf(shown, { outcome: "error", code: "TOOL_NOT_FOUND" })]);
   });
-  it("is shown without terminal escapes and line breaks", async () => {
+  it("the name of a tool is shown without terminal escapes and line breaks", async () => {
     const { bridge } = await openTestBridge();
     const reply = await bridge.call("files.\u009b31mx\u001b[0m\u202ey\nz", "{}");
     assert.equal(reply.ok ? "" : reply.error.message, 'Unknown tool "files.xy z"');
@@ -266,7 +266,7 @@ describe("an upstream", () => {
     });
     assert.deepEqual(reported, [thrown]);
   });
-  it("may throw synchronously, which is an error as well", async () => {
+  it("an upstream may throw synchronously, which is an error as well", async () => {
     const thrown = new GloveboxError("UPSTREAM_UNREACHABLE", "files: gone");
     const invoke = (): never => {
       throw thrown;

@@ -17,7 +17,7 @@ const rename = (names: Record<string, string>, one: (name: string) => string | u
   assert.deepEqual(Object.fromEntries(Object.keys(names).map((name) => [name, one(name)])), names);
 
 describe("one name", () => {
-  it("becomes a camelCase identifier", () => {
+  it("one name becomes a camelCase identifier", () => {
     const names = {
       listIssues: "listIssues",
       list_issues: "listIssues",
@@ -44,7 +44,7 @@ describe("one name", () => {
     rename({ "": `tool${sha("", 6)}`, 工具: `tool${sha("工具", 6)}`, "--": `tool${sha("--", 6)}` }, tool);
     rename({ "…": `server${sha("…", 6)}` }, namespace);
   });
-  it("is shortened above 128 characters, not at 128", () => {
+  it("one name is shortened above 128 characters, not at 128", () => {
     assert.equal(tool("a".repeat(127)), "a".repeat(127));
     assert.equal(tool("a".repeat(128)), "a".repeat(128));
     assert.equal(tool("a".repeat(129)), "a".repeat(122) + sha("a".repeat(129), 6));
@@ -69,7 +69,7 @@ describe("a reserved name", () => {
     assert.equal(tool("then"), "thenTool");
     assert.equal(tool("__proto__"), "proto");
   });
-  it("can be a keyword as a tool name, because that is only a property", () => {
+  it("a reserved name can be a keyword as a tool name, because that is only a property", () => {
     rename({ delete: "delete", new: "new", import: "import", console: "console" }, tool);
   });
   it("gets the suffix Server as a namespace", () => {
@@ -78,7 +78,7 @@ describe("a reserved name", () => {
       assert.equal(namespace(name), `${name}Server`);
     }
   });
-  it("does not include `tools` or ordinary words", () => {
+  it("a reserved name does not include `tools` or ordinary words", () => {
     rename({ tools: "tools", github: "github", files: "files", location: "location" }, namespace);
   });
   it("includes every lower-case global and every property of all objects and functions", () => {
@@ -108,7 +108,7 @@ describe("a collision", () => {
       read: "read",
     });
   });
-  it("is resolved with more digits if a name imitates a digest", () => {
+  it("a collision is resolved with more digits if a name imitates a digest", () => {
     const imitation = `listIssues${sha("list_issues", 6)}`;
     const names = nameTools(["list_issues", "list-issues", imitation]);
     assert.equal(new Set(names.values()).size, 3);
@@ -116,7 +116,7 @@ describe("a collision", () => {
     assert.equal(names.get("list-issues"), `listIssues${sha("list-issues", 6)}`);
     assert.equal(names.get(imitation), `${imitation}${sha(imitation, 6)}`);
   });
-  it("is resolved with whole digests in a chain of 2,000 imitations", () => {
+  it("a collision is resolved with whole digests in a chain of 2,000 imitations", () => {
     const chain = ["A".repeat(122), "a".repeat(122)];
     for (let last = chain[1] ?? ""; chain.length < 2000; chain.push(last)) {
       last = last.slice(0, 122) + sha(last, 6);
@@ -125,7 +125,7 @@ describe("a collision", () => {
     assert.equal(new Set([...names.values()].map((name) => name.toLowerCase())).size, chain.length);
     assert.equal(names.get(chain[1999] ?? ""), "a".repeat(64) + sha(chain[1999] ?? "", 64));
   });
-  it("is resolved between lone surrogates with equal UTF-8", () => {
+  it("a collision is resolved between lone surrogates with equal UTF-8", () => {
     assert.equal(new Set(nameTools(["\ud800", "\ud801", "\udc00"]).values()).size, 3);
   });
 });
@@ -166,7 +166,7 @@ describe("names of all kinds", () => {
       }),
     );
   });
-  it("are accepted by canBeNamespace for their own namespace, and not for another", () => {
+  it("names of all kinds are accepted by canBeNamespace for their own namespace, and not for another", () => {
     fc.assert(
       fc.property(anyNames, (names) => {
         for (const [original, name] of nameNamespaces(names)) assert.ok(canBeNamespace(original, name), name);

@@ -90,7 +90,7 @@ describe("a snapshot", () => {
     });
     assert.equal(snapshot.takenAt, 1);
   });
-  it("has a digest that depends on the tools, not on the order of servers and tools", async () => {
+  it("a snapshot has a digest that depends on the tools, not on the order of servers and tools", async () => {
     const one = await open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("z")));
     const other = await open(createUpstream("b", toolsOf("z")), createUpstream("a", toolsOf("y", "x")));
     const changed = await open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("w")));
@@ -123,7 +123,7 @@ describe("a snapshot", () => {
 });
 
 describe("a new snapshot", () => {
-  it("is taken only when a server announced an actual change", async () => {
+  it("a new snapshot is taken only when a server announced an actual change", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
@@ -137,7 +137,7 @@ describe("a new snapshot", () => {
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x", "a.y"]);
     assert.deepEqual(addresses(first), ["a.x"]);
   });
-  it("is taken after a server reconnected, without waiting for it", async () => {
+  it("a new snapshot is taken after a server reconnected, without waiting for it", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
@@ -149,7 +149,7 @@ describe("a new snapshot", () => {
     await promise;
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.y"]);
   });
-  it("is taken once for concurrent requests", async () => {
+  it("a new snapshot is taken once for concurrent requests", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const [one, other] = await Promise.all([catalog.takeSnapshot(), catalog.takeSnapshot()]);
@@ -180,7 +180,7 @@ describe("a server in trouble", () => {
     await catalog.takeSnapshot();
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x"]);
   });
-  it("is awaited once if it is slow, and joins when it answers", async () => {
+  it("a server in trouble is awaited once if it is slow, and joins when it answers", async () => {
     const late = createUpstream("b", []);
     const { promise, resolve } = Promise.withResolvers<readonly RemoteTool[]>();
     late.answer = () => promise;
@@ -200,7 +200,7 @@ describe("a server in trouble", () => {
     upstream.announce();
     assert.equal(await catalog.takeSnapshot(), first);
   });
-  it("counts as failed if its connector throws instead of rejecting", async () => {
+  it("a server in trouble counts as failed if its connector throws instead of rejecting", async () => {
     const upstream = createUpstream("a", []);
     upstream.answer = () => {
       throw new Error("sync");

@@ -63,7 +63,7 @@ describe("a listing", () => {
       },
     });
   });
-  it("is frozen and shares no object with the server's data", () => {
+  it("a listing is frozen and shares no object with the server's data", () => {
     const sent = { type: "object", properties: { a: { type: "string" } } };
     const tool = only(parse(definition("a", { input: sent })));
     assert.notEqual(tool.input, sent);
@@ -98,13 +98,13 @@ describe("the effect of a tool", () => {
     return [effect, effectSource];
   };
 
-  it("is guessed from the name only without annotations, and marked as a guess", () => {
+  it("the effect of a tool is guessed from the name only without annotations, and marked as a guess", () => {
     assert.deepEqual(effectOf("delete_issue", {}), ["destroy", "guess"]);
     assert.deepEqual(effectOf("delete_issue", { readOnly: true }), ["read", undefined]);
     assert.deepEqual(effectOf("delete_issue", { readOnly: false, destructive: false }), ["write", undefined]);
     assert.deepEqual(effectOf("get_issue", {}), ["unknown", undefined]);
   });
-  it("is not part of the digest if guessed, so a new guessing rule withholds no tool", () => {
+  it("the effect of a tool is not part of the digest if guessed, so a new guessing rule withholds no tool", () => {
     const { definition: own } = only(parse(definition("delete_issue")));
     assert.equal("effect" in own, false);
   });
@@ -168,7 +168,7 @@ describe("the digest of a tool", () => {
     ];
     assert.equal(new Set([digestOf({}), ...changes.map(digestOf)]).size, changes.length + 1);
   });
-  it("does not change with the order of keys", () => {
+  it("the digest of a tool does not change with the order of keys", () => {
     const reordered = { properties: { b: { type: "null" }, a: { type: "string" } }, type: "object" };
     assert.equal(digestOf({ input: reordered }), digestOf({}));
   });

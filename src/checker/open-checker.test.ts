@@ -99,7 +99,7 @@ describe("the checker's process", () => {
     await check("0");
     assert.equal(checker.stats().asked, 258);
   });
-  it("does not keep the gateway alive while idle, but does until close has ended the process", async () => {
+  it("the checker's process does not keep the gateway alive while idle, but does until close has ended the process", async () => {
     const front = JSON.stringify(new URL("./index.ts", import.meta.url).href);
     const surface = JSON.stringify(surfaceOf("1"));
     const script = `import { openChecker } from ${front};

@@ -38,7 +38,7 @@ describe("a rule file", () => {
     }
     assert.deepEqual(parseRules('{ "rules": [] }', PATH, NONE), []);
   });
-  test("becomes rules with parsed paths and patterns, and default ids", () => {
+  test("a rule file becomes rules with parsed paths and patterns, and default ids", () => {
     const text = `{
       // comments are allowed
       "rules": [
@@ -88,7 +88,7 @@ describe("a rule file", () => {
       },
     ]);
   });
-  test("is refused with the file, line and column of each problem", () => {
+  test("a rule file is refused with the file, line and column of each problem", () => {
     const text = '{\n  "rules": [\n    { "decision": "maybe", "tool": ["x.*"] }\n  ]\n}';
     assert.throws(() => parseRules(text, PATH, NONE), {
       code: "CONFIG_INVALID",
@@ -98,7 +98,7 @@ describe("a rule file", () => {
     });
     assert.throws(() => parseRules('{ "rules": [', PATH, NONE), /rules\.jsonc:1:13 is not valid JSON/);
   });
-  test("cannot reuse the id of a rule in the configuration", () => {
+  test("a rule file cannot reuse the id of a rule in the configuration", () => {
     assert.match(refusal([{ id: "a", decision: "deny" }], new Set(["a"])), /another rule has the id "a"/);
     assert.equal(refusal([{ id: "a", decision: "deny" }], new Set(["b"])), "accepted");
   });
@@ -107,14 +107,14 @@ describe("a rule file", () => {
 describe("a condition", () => {
   const one = /expected exactly one of equals, oneOf, prefix, matches, or min and max/;
 
-  test("must have exactly one test", () => {
+  test("a condition must have exactly one test", () => {
     assert.match(refusal(when({ path: "a" })), one);
     assert.match(refusal(when({ path: "a", equals: 1, prefix: "x" })), one);
     assert.match(refusal(when({ path: "a", oneOf: [1], min: 1 })), one);
     assert.equal(refusal(when({ path: "a", min: 1, max: 1 })), "accepted");
     assert.equal(refusal(when({ path: "a", equals: null })), "accepted");
   });
-  test("must have a valid path, pattern and range", () => {
+  test("a condition must have a valid path, pattern and range", () => {
     assert.match(refusal(when({ path: "a..b", equals: 1 })), /when\[0\]\.path: expected a path such as/);
     assert.match(refusal(when({ path: "a", matches: "[" })), /when\[0\]\.matches: expected a pattern/);
     assert.match(refusal(when({ path: "a", min: 2, max: 1 })), /min is greater than max/);
@@ -127,7 +127,7 @@ describe("a condition", () => {
 });
 
 describe("a rule file that is followed", () => {
-  test("is parsed again only after a change, and rejects once for each broken version", async (context) => {
+  test("a rule file that is followed is parsed again only after a change, and rejects once for each broken version", async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-rules-"));
     context.after(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, "rules.json");

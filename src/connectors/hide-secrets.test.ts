@@ -86,7 +86,7 @@ describe("hideSecrets", () => {
     const { attachments } = await hidden(sayingOf("", null, file("harmless"))).call("t", {}, { signal });
     assert.equal(attachments[0]?.base64, file("harmless"));
   });
-  it("does not offer a tool whose name holds a secret, and offers others", async () => {
+  it("hideSecrets does not offer a tool whose name holds a secret, and offers others", async () => {
     const names = async (name: string) => (await hidden(sayingOf("", null, "", name)).tools()).map((tool) => tool.name);
     assert.deepEqual(await names(`get_${SECRET}`), []);
     assert.deepEqual(await names("get"), ["get"]);
@@ -99,7 +99,7 @@ describe("hideSecrets", () => {
     const { value } = await connector.call("t", {}, { signal });
     assert.deepEqual([tool?.description, value], [SECRET, "[secret]"]);
   });
-  it("does not mask a value that is too short to be told from ordinary words, nor what is not a secret", async () => {
+  it("hideSecrets does not mask a value that is too short to be told from ordinary words, nor what is not a secret", async () => {
     const connector = hidden(sayingOf("", "a cat sat"), "cat");
     assert.equal((await connector.call("t", {}, { signal })).value, "a cat sat");
     assert.equal((await hidden(sayingOf("", "plain")).call("t", {}, { signal })).value, "plain");

@@ -23,11 +23,11 @@ function codesOf(isWanted: (code: ErrorCode) => boolean): readonly ErrorCode[] {
 }
 
 describe("the table of errors", () => {
-  it("has upper-case codes and valid HTTP statuses", () => {
+  it("the table of errors has upper-case codes and valid HTTP statuses", () => {
     const wrong = CODES.filter((code) => !/^[A-Z]+(_[A-Z]+)+$/.test(code) || !isStatus(ERRORS[code].http));
     assert.deepEqual(wrong, []);
   });
-  it("has a public text for every internal fault except REPLAY_DIVERGED", () => {
+  it("the table of errors has a public text for every internal fault except REPLAY_DIVERGED", () => {
     assert.deepEqual(
       codesOf((code) => "text" in ERRORS[code] || code === "REPLAY_DIVERGED"),
       codesOf((code) => ERRORS[code].fault === "internal"),
@@ -126,7 +126,7 @@ describe("GloveboxError", () => {
     const cause = new Error("below");
     assert.equal(new GloveboxError("INTERNAL_BUG", "above", { cause }).cause, cause);
   });
-  it("has no cause property without a cause", () => {
+  it("GloveboxError has no cause property without a cause", () => {
     assert.equal("cause" in new GloveboxError("INTERNAL_BUG", "above", { hint: "x" }), false);
   });
 });

@@ -42,7 +42,7 @@ describe("an execution within the client's patience", () => {
     await assert.rejects(answer, { message: "gone" });
     assert.deepEqual(reported, []);
   });
-  it("is cancelled by the client's signal, also if it fired before", async () => {
+  it("an execution within the client's patience is cancelled by the client's signal, also if it fired before", async () => {
     const { entry, client, work } = start(FOREVER_MS);
     assert.equal(entry.signal.aborted, false);
     client.abort("enough");
@@ -127,7 +127,7 @@ describe("the running table", () => {
 });
 
 describe("an event of a running execution", () => {
-  it("is redacted once, for the client and for views of the execution", async () => {
+  it("an event of a running execution is redacted once, for the client and for views of the execution", async () => {
     const passed: string[] = [];
     const hide = (text: string): string => {
       passed.push(text);

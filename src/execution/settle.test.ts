@@ -162,14 +162,14 @@ describe("the message of an error", () => {
     ["stack lines", "broken\n    at run (/srv/app/x.js:1:2)\nagain", "broken\nagain"],
   ] as const;
   for (const [name, said, shown] of cases) {
-    it(`is cleaned of ${name}`, () => {
+    it(`the message of an error is cleaned of ${name}`, () => {
       assert.equal(errorOf({ name: "", message: said })?.message, shown);
       const bridge = { ...BRIDGE, failureOf: (): PublicError => ({ ...FAILURE, message: said }) };
       const thrown: Thrown = { kind: "thrown", name: "", message: "", stack: "", seq: 2 };
       assert.equal(settle({ kind: "threw", thrown }, bridge).error?.message, shown);
     });
   }
-  it("is cut above 2,000 bytes, not below", () => {
+  it("the message of an error is cut above 2,000 bytes, not below", () => {
     assert.equal(errorOf({ name: "", message: "x".repeat(2_000) })?.message, "x".repeat(2_000));
     assert.equal(
       errorOf({ name: "", message: "x".repeat(2_001) })?.message,
@@ -179,7 +179,7 @@ describe("the message of an error", () => {
 });
 
 describe("an execution that never ran", () => {
-  it("has the refusal of the analysis and its findings", () => {
+  it("an execution that never ran has the refusal of the analysis and its findings", () => {
     const refused = {
       ok: false,
       error: { ...FAILURE, code: "PROGRAM_FORBIDDEN" },
@@ -188,7 +188,7 @@ describe("an execution that never ran", () => {
     const expected = { ...EMPTY, error: refused.error, findings: PROGRAM.findings, stats: NO_STATS };
     assert.deepEqual(settleRefusal(OPENED, refused, CONTEXT), expected);
   });
-  it("has the incident when something failed", () => {
+  it("an execution that never ran has the incident when something failed", () => {
     const error = { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" };
     assert.deepEqual(settleFailure(OPENED, new Error("secret words"), CONTEXT), {
       ...EMPTY,
@@ -207,7 +207,7 @@ describe("a known secret in a result", () => {
     return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage } }, hiding);
   };
 
-  it("is searched once in every string of a result", () => {
+  it("a known secret in a result is searched once in every string of a result", () => {
     const passed: string[] = [];
     const counting = { ...CONTEXT, hide: (text: string) => (passed.push(text), text) };
     const logs: readonly LogLine[] = [{ level: "log", text: "a line", atMs: 0 }];
@@ -220,16 +220,16 @@ describe("a known secret in a result", () => {
     assert.deepEqual(passed.toSorted(), [...new Set(passed)].toSorted());
     assert.ok(passed.includes("a line") && passed.includes("Error: a message"));
   });
-  it("is removed from values, keys and logs, and nothing else changes", () => {
+  it("a known secret in a result is removed from values, keys and logs, and nothing else changes", () => {
     const { value, logs } = hidden({ kind: "returned", value: { s3cret: ["of s3cret", 1, null], other: "s3" } });
     assert.deepEqual(value, { "[secret]": ["of [secret]", 1, null], other: "s3" });
     assert.deepEqual(logs, [{ level: "log", text: "a [secret]", atMs: 0 }]);
   });
-  it("is found with invisible characters between its letters", () => {
+  it("a known secret in a result is found with invisible characters between its letters", () => {
     const { logs } = hidden({ kind: "cancelled" }, "s3\u200bcr\u202eet");
     assert.equal(logs[0]?.text, "[secret]");
   });
-  it("is removed from messages, hints and source frames, also where the message is cut", () => {
+  it("a known secret in a result is removed from messages, hints and source frames, also where the message is cut", () => {
     const error: PublicError = {
       code: "PROGRAM_SYNTAX",
       message: "s3cret",

@@ -70,7 +70,7 @@ describe("cleanText", () => {
     assert.equal(cleanText("/ho\u200bme/ada/x", { maxBytes: 100, paths: true }), "[path]");
   });
 
-  test("is idempotent for any text", () => {
+  test("cleanText is idempotent for any text", () => {
     const hostile = fc.string({
       unit: fc.oneof(
         fc.constantFrom(

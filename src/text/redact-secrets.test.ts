@@ -77,15 +77,15 @@ function assertRedactedOnce(redacted: unknown, passed: ReadonlyMap<string, numbe
 
 describe("a result", () => {
   const texts = ["value s3cret", "message s3cret", "hint s3cret", "frame s3cret", "line s3cret", "tool s3cret"];
-  it("has every text redacted exactly once", () => {
+  it("a result has every text redacted exactly once", () => {
     const { hide, passed } = createSpy();
     assertRedactedOnce(redactResult(RESULT, hide), passed, [...texts, "key", "finding s3cret"]);
   });
-  it("has every text redacted exactly once when its message is also cleaned", () => {
+  it("a result has every text redacted exactly once when its message is also cleaned", () => {
     const { hide, passed } = createSpy();
     assertRedactedOnce(redactResult(RESULT, hide, { hasForeignMessage: true }), passed, texts);
   });
-  it("has a foreign message shortened after the redaction, and other messages whole", () => {
+  it("a result has a foreign message shortened after the redaction, and other messages whole", () => {
     const error = {
       code: "PROGRAM_THREW",
       message: `${"x".repeat(1_995)}s3cret at /home/ada/x.js`,
@@ -123,14 +123,14 @@ describe("an event", () => {
 });
 
 describe("an approval", () => {
-  it("has arguments, reason and plan redacted exactly once", () => {
+  it("an approval has arguments, reason and plan redacted exactly once", () => {
     const { hide, passed } = createSpy();
     assertRedactedOnce(redactApproval(APPROVAL, hide), passed, ["argument s3cret", "reason s3cret", "literal s3cret"]);
   });
 });
 
 describe("a line of the log", () => {
-  it("is redacted also where invisible characters are between the letters of a secret", () => {
+  it("a line of the log is redacted also where invisible characters are between the letters of a secret", () => {
     const { hide } = createSpy();
     const redacted = redactResult({ ...RESULT, logs: [{ level: "log", text: "s3\u200bcr\u202eet", atMs: 0 }] }, hide);
     assert.equal(redacted.logs[0]?.text, "[secret]");

@@ -26,7 +26,7 @@ describe("an API that is too large", () => {
     assert.deepEqual([isTyped(surface.declarations, SMALL), isTyped(surface.declarations, LAST)], [true, false]);
     assert.deepEqual([surface.part, surface.loose], [undefined, undefined]);
   });
-  it("is the same for programs that use only tools with types", () => {
+  it("an API that is too large is the same for programs that use only tools with types", () => {
     assert.equal(declareApi(SNAPSHOT, { reached: () => [SMALL.address, known(LARGE[0]).address] }), surface);
   });
   it("declares types only for the tools that a program uses, if it uses one without types", () => {

@@ -37,7 +37,7 @@ const USER = `  type User = {
 describe("a tool that is declared first", () => {
   const whole = `${MEMBER}\ndeclare namespace big {\n${TEAM}\n${USER}\n}`;
 
-  it("is followed by the types that it uses, nearest first", () => {
+  it("a tool that is declared first is followed by the types that it uses, nearest first", () => {
     assert.equal(declareToolFirst(TOOL, whole.length), whole);
     assert.equal(compile({ "api.d.ts": whole }), "");
   });

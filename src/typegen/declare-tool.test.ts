@@ -118,11 +118,11 @@ describe("arguments", () => {
   const needy = { required: ["a"] };
   const easy = { properties: { a: true } };
 
-  it("are optional if the schema accepts an empty object", () => {
+  it("arguments are optional if the schema accepts an empty object", () => {
     const inputs = [{}, easy, { anyOf: [needy, easy] }, { allOf: [easy] }, { $ref: "#/$defs/x", $defs: { x: easy } }];
     assert.deepEqual(inputs.map(mark), ["?", "?", "?", "?", "?"]);
   });
-  it("are required if the schema refuses an empty object", () => {
+  it("arguments are required if the schema refuses an empty object", () => {
     const inputs = [
       needy,
       { anyOf: [needy, needy] },
@@ -131,7 +131,7 @@ describe("arguments", () => {
     ];
     assert.deepEqual(inputs.map(mark), ["", "", "", ""]);
   });
-  it("are required if the schema is too large or circular to decide", () => {
+  it("arguments are required if the schema is too large or circular to decide", () => {
     assert.deepEqual([{ $ref: "#" }, { allOf: Array.from({ length: 200 }, () => easy) }].map(mark), ["", ""]);
     assert.equal(mark({ allOf: Array.from({ length: 199 }, () => easy) }), "?");
   });

@@ -66,12 +66,12 @@ declare const git: {\n${declared("git.push")}\n};\n`,
     assert.match(surface.declarations, /^declare const input: any;$/m);
     assert.match(surface.declarations, /^declare class ToolError extends Error \{$/m);
   });
-  it("does not declare learned result types", () => {
+  it("the API of a snapshot does not declare learned result types", () => {
     const tool = { ...toolOf("files.read"), output: null, learned: { type: "string" } };
     const surface = declareApi(snapshotOf("d", [tool]));
     assert.match(surface.declarations, /read\(args\?: Record<string, unknown>\): Promise<any>;/);
   });
-  it("is created once per digest, and dropped after four others", () => {
+  it("the API of a snapshot is created once per digest, and dropped after four others", () => {
     const surface = declareApi(SMALL);
     assert.equal(declareApi({ ...SMALL, takenAt: 1 }), surface);
     for (const digit of ["1", "2", "3"]) declareApi({ ...SMALL, digest: digestOf(digit) });
@@ -79,7 +79,7 @@ declare const git: {\n${declared("git.push")}\n};\n`,
     for (const digit of ["1", "2", "3", "4"]) declareApi({ ...SMALL, digest: digestOf(digit) });
     assert.notEqual(declareApi(SMALL), surface);
   });
-  it("stays within its size limit for any servers", () => {
+  it("the API of a snapshot stays within its size limit for any servers", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]),
     );
@@ -147,7 +147,7 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
 });
 
 describe("the helpers of the sandbox", () => {
-  it("are described with the other globals and are part of the API", () => {
+  it("the helpers of the sandbox are described with the other globals and are part of the API", () => {
     const { declarations } = describeTools(SMALL, ["glovebox"], OPTIONS);
     assert.equal(declarations.split("declare function sum").length, 2);
     assert.ok(declareApi(SMALL).declarations.includes("declare function groupBy<T>"));

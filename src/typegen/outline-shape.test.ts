@@ -28,7 +28,7 @@ describe("an outline", () => {
       [[{ a: 1 }, 2], "(number | { a: number })[] (2)"],
     ]);
   });
-  it("loses levels, then characters, until it fits", () => {
+  it("an outline loses levels, then characters, until it fits", () => {
     const value = { first: { second: { third: 1 } } };
     assert.equal(outlineShape(value, 47), "{ first: { second: { third: number } } }");
     assert.equal(outlineShape(value, 40), "{ first: { second: { third: number } } }");

@@ -84,7 +84,7 @@ describe("a vault", () => {
     }
   });
 
-  test("does nothing that it cannot record", async () => {
+  test("a vault does nothing that it cannot record", async () => {
     await using fixture = await setUp();
     const { vault, ledger, store } = fixture;
     await vault.set(name("A"), new Secret("a"), "ada");

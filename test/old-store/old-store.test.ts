@@ -95,21 +95,21 @@ describe("the ledger of an old store", () => {
     assert.deepEqual([at(verdict, "ok"), at(verdict, "signed")], [true, at(EXPECTED, "records")]);
   });
 
-  test("is exported with the same bytes again, apart from the signature of the end", async () => {
+  test("the ledger of an old store is exported with the same bytes again, apart from the signature of the end", async () => {
     await using copy = openCopy();
     const { stdout } = await copy.run(["audit", "export"]);
     const records = (text: string): readonly string[] => text.trim().split("\n").slice(0, -1);
     assert.deepEqual(records(stdout), records(readFileSync(join(copy.folder, "ledger.jsonl"), "utf8")));
   });
 
-  test("does not verify when bytes of one record in the store were changed", async () => {
+  test("the ledger of an old store does not verify when bytes of one record in the store were changed", async () => {
     await using copy = openCopy();
     overwrite(join(copy.folder, "store/glovebox.db"), "agreed with Ada", "agreed with Eve");
     const { code, stdout } = await copy.run(["audit", "verify", "--json"]);
     assert.deepEqual([code, at(JSON.parse(stdout), "ok")], [1, false]);
   });
 
-  test("does not verify when bytes of one record in the export were changed", async () => {
+  test("the ledger of an old store does not verify when bytes of one record in the export were changed", async () => {
     await using copy = openCopy();
     overwrite(join(copy.folder, "ledger.jsonl"), "agreed with Ada", "agreed with Eve");
     const { code, stdout } = await copy.run(["audit", "verify", "ledger.jsonl", "--json"]);
@@ -118,7 +118,7 @@ describe("the ledger of an old store", () => {
 });
 
 describe("the approvals of an old store", () => {
-  test("are listed with their arguments while they are pending", async () => {
+  test("the approvals of an old store are listed with their arguments while they are pending", async () => {
     await using copy = openCopy();
     const pending = await listPending(copy);
     assert.deepEqual(pending.map((one) => textAt(one, "id")).toSorted(), pendingIds());
@@ -126,12 +126,12 @@ describe("the approvals of an old store", () => {
     assert.deepEqual(paid.toSorted(), ["1", "51", "52", "53"]);
   });
 
-  test("are still pending an hour before a week is over", async () => {
+  test("the approvals of an old store are still pending an hour before a week is over", async () => {
     await using copy = openCopy({ laterMs: WEEK_MS - HOUR_MS });
     assert.equal((await listPending(copy)).length, pendingIds().length);
   });
 
-  test("have expired when a week is over, so the clock of the fixture is what keeps them", async () => {
+  test("the approvals of an old store have expired when a week is over, so the clock of the fixture is what keeps them", async () => {
     await using copy = openCopy({ laterMs: WEEK_MS + HOUR_MS });
     assert.deepEqual(await listPending(copy), []);
     const { code, stderr } = await copy.run(["approve", pendingIds()[0] ?? "", "--yes"]);
@@ -148,14 +148,14 @@ describe("the approvals of an old store", () => {
 });
 
 describe("the secrets of an old store", () => {
-  test("are listed by name and version with the key file of that time", async () => {
+  test("the secrets of an old store are listed by name and version with the key file of that time", async () => {
     await using copy = openCopy();
     const secrets = at(await copy.read("secrets", "--json"), "secrets");
     assert.deepEqual([at(secrets, 0, "name"), at(secrets, 0, "version")], ["DESK_TOKEN", 2]);
     assert.match(textAt(secrets, 1, "name"), /^oauth_[0-9a-f]{64}$/);
   });
 
-  test("are refused with another key file, and stay as they are", async () => {
+  test("the secrets of an old store are refused with another key file, and stay as they are", async () => {
     await using copy = openCopy();
     const file = join(copy.folder, "store/glovebox.key");
     const key = readFileSync(file, "utf8");
@@ -180,19 +180,19 @@ describe("an execution export of an earlier version", () => {
   const recording = readFileSync("test/fixtures/old-store/recording.json", "utf8");
 
   for (const engine of ["isolate", "quickjs"])
-    test(`is replayed on the engine ${engine} with the same bytes`, async () => {
+    test(`an execution export of an earlier version is replayed on the engine ${engine} with the same bytes`, async () => {
       const [code, replayed] = await replayAlone(recording, "--engine", engine);
       assert.deepEqual([code, at(replayed, "same")], [0, true]);
       assert.deepEqual(summarize(at(replayed, "result")), summarize(at(EXPECTED, "ended", "order")));
     });
 
-  test("is refused when an answer in it was changed", async () => {
+  test("an execution export of an earlier version is refused when an answer in it was changed", async () => {
     const [code, replayed] = await replayAlone(recording.replace("number 1", "number 9"));
     assert.notEqual(recording, recording.replace("number 1", "number 9"));
     assert.deepEqual([code, at(replayed, "same")], [2, undefined]);
   });
 
-  test("is replayed from the store, too", async () => {
+  test("an execution export of an earlier version is replayed from the store, too", async () => {
     await using copy = openCopy();
     const replayed = await copy.read("executions", "replay", idOf("ended", "order"), "--json");
     assert.equal(at(replayed, "same"), true);

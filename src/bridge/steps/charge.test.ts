@@ -39,13 +39,13 @@ describe("a call that a quota refuses", () => {
       ],
     );
   });
-  it("is made while the quota has room, and is charged once, with its tool", async () => {
+  it("a call that a quota refuses is made while the quota has room, and is charged once, with its tool", async () => {
     const counted: string[] = [];
     const { bridge, steps } = await openTestBridge({ take: async ({ address }) => counted.push(address) });
     assert.equal((await bridge.call("files.read", "{}")).ok, true);
     assert.deepEqual([counted, steps.filter((step) => step === "invoke")], [["files.read"], ["invoke"]]);
   });
-  it("is not charged when policy refuses it first", async () => {
+  it("a call that a quota refuses is not charged when policy refuses it first", async () => {
     const counted: string[] = [];
     const { bridge } = await openTestBridge({ rules: [DENY], take: async ({ address }) => counted.push(address) });
     assert.equal((await bridge.call("files.write", "{}")).ok, false);
@@ -56,13 +56,13 @@ describe("a call that a quota refuses", () => {
 describe("a hidden tool", () => {
   const hidden = [createTool("files.secret")];
 
-  it("is decided like any other tool when it is called", async () => {
+  it("a hidden tool is decided like any other tool when it is called", async () => {
     const { bridge, ledger } = await openTestBridge({ hidden, rules: [DENY] });
     const reply = await bridge.call("files.secret", "{}");
     assert.deepEqual(reply.ok ? "ok" : reply.error.code, "POLICY_DENIED");
     assert.equal(Object((await ledger())[0]?.["detail"]).rule, "no");
   });
-  it("is never suggested for a wrong name", async () => {
+  it("a hidden tool is never suggested for a wrong name", async () => {
     const { bridge } = await openTestBridge({ hidden, rules: [DENY] });
     const reply = await bridge.call("files.secre", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "TOOL_NOT_FOUND");

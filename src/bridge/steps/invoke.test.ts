@@ -42,10 +42,10 @@ describe("a lost answer", () => {
   it("of a read is an error, because it changed nothing", async () => {
     assert.deepEqual(await lose({ tool: { effect: "read" } }), ["error", [true, "Call again"]]);
   });
-  it("is an ordinary error if the request never left", async () => {
+  it("a lost answer is an ordinary error if the request never left", async () => {
     assert.deepEqual(await lose({ details: { unsent: true } }), ["error", [true, undefined]]);
   });
-  it("is an ordinary error if the upstream answered with an error", async () => {
+  it("a lost answer is an ordinary error if the upstream answered with an error", async () => {
     assert.deepEqual(await lose({ code: "UPSTREAM_FAILED" }), ["error", [false, "Call again"]]);
   });
 });

@@ -44,28 +44,28 @@ const tooLarge = (bytes: number): GloveboxError =>
   );
 
 describe("the size of arguments", () => {
-  it("is accepted below and at the limit", () => {
+  it("the size of arguments is accepted below and at the limit", () => {
     assert.deepEqual(parse('{"a":"123456789ab"}', { argumentBytes: 20 }), { a: "123456789ab" });
     assert.deepEqual(parse('{"a":"123456789abc"}', { argumentBytes: 20 }), { a: "123456789abc" });
   });
-  it("is refused above the limit", () => {
+  it("the size of arguments is refused above the limit", () => {
     assert.throws(() => parse('{"a":"123456789abcd"}', { argumentBytes: 20 }), tooLarge(21));
   });
-  it("is counted in bytes of UTF-8", () => {
+  it("the size of arguments is counted in bytes of UTF-8", () => {
     assert.deepEqual(parse('{"a":"€€€€"}', { argumentBytes: 20 }), { a: "€€€€" });
     assert.throws(() => parse('{"a":"€€€€€"}', { argumentBytes: 20 }), tooLarge(23));
   });
-  it("is measured before the JSON is parsed", () => {
+  it("the size of arguments is measured before the JSON is parsed", () => {
     assert.throws(() => parse("[".repeat(21), { argumentBytes: 20 }), tooLarge(21));
   });
 });
 
 describe("the depth of arguments", () => {
-  it("is accepted below and at the limit", () => {
+  it("the depth of arguments is accepted below and at the limit", () => {
     assert.equal(JSON.stringify(parse(nested(3), { depth: 4 })), nested(3));
     assert.equal(JSON.stringify(parse(nested(4), { depth: 4 })), nested(4));
   });
-  it("is refused above the limit, without running out of stack", () => {
+  it("the depth of arguments is refused above the limit, without running out of stack", () => {
     const error = new GloveboxError(
       "LIMIT_SIZE",
       "The arguments of github.listIssues nest deeper than 4 levels (depth)",
@@ -77,11 +77,12 @@ describe("the depth of arguments", () => {
 
 describe("arguments that are not an object", () => {
   for (const raw of ["", "null", "1", '"x"', "[]", "[{}]", "{", "{}{}", "{'a':1}", undefined, null, {}, 1]) {
-    it(`are refused: ${JSON.stringify(raw) ?? "undefined"} (${typeof raw})`, () => {
+    it(`arguments that are not an object are refused: ${JSON.stringify(raw) ?? "undefined"} (${typeof raw})`, () => {
       assert.throws(() => parse(raw), invalid("it takes one object of named arguments"));
     });
   }
-  it("are accepted if they are an object", () => assert.deepEqual(parse(' {"a": null} '), { a: null }));
+  it("arguments that are not an object are accepted if they are an object", () =>
+    assert.deepEqual(parse(' {"a": null} '), { a: null }));
 });
 
 describe("the key __proto__", () => {
@@ -91,9 +92,10 @@ describe("the key __proto__", () => {
     '{"a":[1,{"b":[{"__proto__":null}]}]}',
     '{"\\u005f_proto__":1}',
   ]) {
-    it(`is refused in ${text}`, () => assert.throws(() => parse(text), invalid("a key may not be called __proto__")));
+    it(`the key __proto__ is refused in ${text}`, () =>
+      assert.throws(() => parse(text), invalid("a key may not be called __proto__")));
   }
-  it("is accepted as a value, and similar keys are accepted", () => {
+  it("the key __proto__ is accepted as a value, and similar keys are accepted", () => {
     const args = { a: "__proto__", proto: 1, constructor: { prototype: 2 } };
     assert.deepEqual(parse(JSON.stringify(args)), args);
   });
@@ -122,7 +124,7 @@ describe("a schema mismatch", () => {
     assert.throws(() => parse('{"a":5}', {}, schema), { message: new RegExp(high) });
     assert.deepEqual(parse('{"a":1}', {}, schema), { a: 1 });
   });
-  it("is not reported for arguments that fit", () => {
+  it("a schema mismatch is not reported for arguments that fit", () => {
     const args = { owner: "a", page: 9, filter: { state: "open" }, labels: ["x"] };
     assert.deepEqual(parse(JSON.stringify(args), {}, SCHEMA), args);
   });
@@ -142,7 +144,7 @@ describe("a schema mismatch", () => {
     const args = Object.fromEntries(Object.keys(properties).map((name) => [name, 1]));
     assert.match(tell(JSON.stringify(args), { properties }).message, /p4: expected string, got number; and 3 more$/);
   });
-  it("is described in at most 1,500 characters", () => {
+  it("a schema mismatch is described in at most 1,500 characters", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 60 }, (_, n) => [`p${n}${"n".repeat(150)}`, { enum: ["x".repeat(300)] }]),
     );

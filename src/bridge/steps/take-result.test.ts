@@ -18,24 +18,25 @@ const tooLarge = (bytes: number): GloveboxError =>
   });
 
 describe("the size of a result", () => {
-  it("is accepted below and at the limit", () => {
+  it("the size of a result is accepted below and at the limit", () => {
     assert.deepEqual(
       [parse("1234567", { resultBytes: 10 }), parse("12345678", { resultBytes: 10 })],
       ['"1234567"', '"12345678"'],
     );
   });
-  it("is refused above the limit", () => assert.throws(() => parse("123456789", { resultBytes: 10 }), tooLarge(11)));
-  it("is counted in bytes of UTF-8", () => {
+  it("the size of a result is refused above the limit", () =>
+    assert.throws(() => parse("123456789", { resultBytes: 10 }), tooLarge(11)));
+  it("the size of a result is counted in bytes of UTF-8", () => {
     assert.equal(parse("€€", { resultBytes: 10 }), '"€€"');
     assert.throws(() => parse("€€€", { resultBytes: 10 }), tooLarge(11));
   });
 });
 
 describe("the depth of a result", () => {
-  it("is accepted below and at the limit", () => {
+  it("the depth of a result is accepted below and at the limit", () => {
     assert.deepEqual([parse([[1]], { depth: 3 }), parse([[[1]]], { depth: 3 })], ["[[1]]", "[[[1]]]"]);
   });
-  it("is refused above the limit, and without running out of stack", () => {
+  it("the depth of a result is refused above the limit, and without running out of stack", () => {
     const error = new GloveboxError("LIMIT_SIZE", "The result of files.read nests deeper than 3 levels (depth)");
     assert.throws(() => parse([[[[1]]]], { depth: 3 }), error);
     assert.throws(() => parse(JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`), { depth: 3 }), error);
@@ -62,7 +63,7 @@ describe("an output schema", () => {
 });
 
 describe("the text of a result", () => {
-  it("is well-formed, whatever the server sent", () => {
+  it("the text of a result is well-formed, whatever the server sent", () => {
     const json = parse({ "\ud800": "\udc00x" });
     assert.deepEqual(JSON.parse(json), { "\ufffd": "\ufffdx" });
     assert.deepEqual(JSON.parse(parse({ a: "\ud83d\ude00 \\ud800" })), { a: "\ud83d\ude00 \\ud800" });

@@ -37,7 +37,7 @@ describe("a difference", () => {
     const lines = describeDifference(null, { name: "x", annotations: { destructive: true } }, clean);
     assert.deepEqual(lines, ['name: (none) → "x"', "annotations.destructive: (none) → true"]);
   });
-  it("has at most 100 lines and states how many more there are", () => {
+  it("a difference has at most 100 lines and states how many more there are", () => {
     const grown = (count: number): JsonObject =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
     assert.equal(describeDifference(null, grown(100), clean).length, 100);

@@ -153,7 +153,7 @@ describe("pinning", () => {
     const seen = await Promise.all(catalogs.map(look));
     assert.deepEqual(new Set(seen.map(([offered]) => offered?.length)), new Set([0, 1]));
   });
-  it("does not let a withheld new tool rename an accepted one", async () => {
+  it("pinning does not let a withheld new tool rename an accepted one", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("list_all"));
     await look(open(store, upstream));

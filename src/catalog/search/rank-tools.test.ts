@@ -52,7 +52,7 @@ describe("a query", () => {
     assert.notDeepEqual(weighEffects("please delete what you show"), weighEffects("show"));
   });
 
-  it("does not penalize tools with an unknown effect", () => {
+  it("a query does not penalize tools with an unknown effect", () => {
     for (const word of ["show", "create", "delete"]) assert.equal(weighEffects(word).unknown, 1);
   });
 

@@ -190,7 +190,7 @@ describe("browsing", () => {
 });
 
 describe("the search of a snapshot", () => {
-  it("is created once per snapshot digest", () => {
+  it("the search of a snapshot is created once per snapshot digest", () => {
     assert.equal(createSearch({ ...SNAPSHOT, takenAt: 7 }), createSearch(SNAPSHOT));
   });
   it("shows upstream names without invisible characters, shortened", () => {
@@ -209,18 +209,18 @@ describe("the search of a snapshot", () => {
 });
 
 describe("the nearest addresses", () => {
-  it("are the addresses with the fewest edits", () => {
+  it("the nearest addresses are the addresses with the fewest edits", () => {
     assert.deepEqual(nearest("github.listIssue")[0], "github.listIssues");
     assert.deepEqual(nearest("github.list_issues")[0], "github.listIssues");
     assert.deepEqual(nearest("listIssues")[0], "github.listIssues");
     assert.deepEqual(nearest("slack.sendMessage")[0], "chatapp.sendMessage");
   });
-  it("are empty if no address is similar", () => {
+  it("the nearest addresses are empty if no address is similar", () => {
     assert.deepEqual(nearest("zzzzzzzzzzz"), []);
     assert.deepEqual(nearest(""), []);
     assert.deepEqual(nearest("x".repeat(1_000_000)), []);
   });
-  it("are at most as many as requested", () => {
+  it("the nearest addresses are at most as many as requested", () => {
     assert.equal(findNearest(SNAPSHOT, "github.list", 1).length, 1);
     assert.equal(findNearest(SNAPSHOT, "github.listPullRequest", 0).length, 0);
   });

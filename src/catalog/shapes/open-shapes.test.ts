@@ -65,7 +65,7 @@ describe("a learned shape", () => {
       await observe(shapes, ["b"]);
       assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 2 results" });
     }));
-  it("is neither stored nor shown for a tool with private or untrusted results", () =>
+  it("a learned shape is neither stored nor shown for a tool with private or untrusted results", () =>
     withShapes(async ({ store, shapes }) => {
       for (const label of ["private", "untrusted"] as const) {
         await observe(shapes, [{ id: 1 }], { ...TOOL, labels: [label] });
@@ -77,7 +77,7 @@ describe("a learned shape", () => {
       // What was learned before the tool got its label is not shown any more.
       assert.equal(find(shapes, { ...TOOL, labels: ["private", "external"] }), undefined);
     }));
-  it("is loaded again in the next session", () =>
+  it("a learned shape is loaded again in the next session", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(shapes, [{ id: 1 }]);
       await using later = await openShapes({ store: store.shapes, now: () => 6, record: async () => undefined });
@@ -90,7 +90,7 @@ describe("a learned shape", () => {
         description: "learned from 2 results",
       });
     }));
-  it("is dropped when the tool's definition changes", () =>
+  it("a learned shape is dropped when the tool's definition changes", () =>
     withShapes(async ({ shapes }) => {
       const changed = { ...TOOL, digest: digest("2") };
       await observe(shapes, ["a", "b"]);
@@ -99,7 +99,7 @@ describe("a learned shape", () => {
       assert.deepEqual(find(shapes, changed), { type: ["number"], description: "learned from 1 result" });
       assert.equal(find(shapes), undefined);
     }));
-  it("is not learned if the server declares an output schema", () =>
+  it("a learned shape is not learned if the server declares an output schema", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(shapes, ["a"], { ...TOOL, output: { type: "string" } });
       assert.deepEqual(await store.shapes.list(), []);
@@ -118,7 +118,7 @@ describe("a learned shape", () => {
       assert.equal(seen.add(shapes.addTo(plain)).size, 5);
       assert.ok([...seen].every((snapshot) => snapshot.digest === plain.digest));
     }));
-  it("is learned again if the stored one is damaged", () =>
+  it("a learned shape is learned again if the stored one is damaged", () =>
     withShapes(async ({ store }) => {
       const { connector, remoteName } = TOOL.origin;
       const row = { connector, remoteName, definition: TOOL.digest, samples: 3, changedAt: 1 };
@@ -133,17 +133,17 @@ describe("a learned shape", () => {
 describe("a drift", () => {
   const drift = (samples: number): Drift => ({ subject: "demo.list", detail: { definition: TOOL.digest, samples } });
 
-  it("is recorded once per change when a result differs from five earlier ones", () =>
+  it("a drift is recorded once per change when a result differs from five earlier ones", () =>
     withShapes(async ({ shapes, drifts }) => {
       await observe(shapes, [1, 2, 3, 4, 5, "six", "seven", null, "nine"]);
       assert.deepEqual(drifts, [drift(6), drift(8)]);
     }));
-  it("is not recorded during the first five results", () =>
+  it("a drift is not recorded during the first five results", () =>
     withShapes(async ({ shapes, drifts }) => {
       await observe(shapes, [1, 2, 3, 4, "five"]);
       assert.deepEqual(drifts, []);
     }));
-  it("does not stop learning if it cannot be recorded", async () => {
+  it("a drift does not stop learning if it cannot be recorded", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 5 });
     const record = async (): Promise<never> => Promise.reject(new Error("full"));
     await using shapes = await openShapes({ store: store.shapes, now: () => 5, record });

@@ -47,7 +47,7 @@ describe("a shape", () => {
     assert.deepEqual(learn("text", { a: 1 }), { ...object({ a: NUMBER }, "a"), type: ["object", "string"] });
     assert.deepEqual(learn([], [1]), { type: ["array"], items: NUMBER });
   });
-  it("does not depend on the order of fields or results", () => {
+  it("a shape does not depend on the order of fields or results", () => {
     const value = fc.jsonValue({ maxDepth: 3 }).map((any) => JSON.parse(JSON.stringify(any)) as Json);
     fc.assert(
       fc.property(value, value, (one, other) => {
@@ -57,7 +57,7 @@ describe("a shape", () => {
       { numRuns: 300 },
     );
   });
-  it("is equal after it was stored and parsed", () => {
+  it("a shape is equal after it was stored and parsed", () => {
     const shape = learn({ a: [1, "x"], "@id": { b: null } }, { a: [] });
     assert.deepEqual(parseShape(JSON.parse(JSON.stringify(toSchema(shape)))), shape);
     for (const raw of [null, 1, [], { type: "string" }, { items: 1 }, { properties: [] }, { properties: { a: 1 } }]) {
@@ -67,11 +67,11 @@ describe("a shape", () => {
 });
 
 describe("an object that is a map", () => {
-  it("becomes a map without names if one key looks like data", () => {
+  it("an object that is a map becomes a map without names if one key looks like data", () => {
     assert.deepEqual(learn({ "ada@example.com": 1, name: 2 }), mapOf(NUMBER));
     assert.deepEqual(learn({ first: 1, name: 2 }), object({ first: NUMBER, name: NUMBER }, "first", "name"));
   });
-  it("becomes a map with more than 64 fields", () => {
+  it("an object that is a map becomes a map with more than 64 fields", () => {
     const names = Array.from(
       { length: 65 },
       (_, at) => `${String.fromCharCode(97 + (at % 26))}${"x".repeat(at % 7)}n${at}`,
@@ -80,18 +80,18 @@ describe("an object that is a map", () => {
     assert.equal(Object.keys(wide(64).properties ?? {}).length, 64);
     assert.deepEqual(wide(65), mapOf(NUMBER));
   });
-  it("becomes a map if many fields have the same structure", () => {
+  it("an object that is a map becomes a map if many fields have the same structure", () => {
     const people = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { age: 1 }]));
     const names = ["ada", "bob", "cy", "dan", "eve", "fay", "gus", "hal"];
     assert.deepEqual(learn(people(...names)), mapOf(object({ age: NUMBER }, "age")));
     assert.equal(Object.keys(learn(people(...names.slice(1))).properties ?? {}).length, 7);
   });
-  it("becomes a map if results share no field and all fields have one type", () => {
+  it("an object that is a map becomes a map if results share no field and all fields have one type", () => {
     const results = ["ada", "bob", "cy", "dan", "eve", "fay", "gus", "hal"].map((name) => ({ [name]: 1 }));
     assert.deepEqual(learn(...results), mapOf(NUMBER));
     assert.equal(Object.keys(learn(...results.slice(1)).properties ?? {}).length, 7);
   });
-  it("stays a map after further results", () =>
+  it("an object that is a map stays a map after further results", () =>
     assert.deepEqual(learn({ "2026-01-01": 1 }, { total: "x" }), mapOf({ type: ["number", "string"] })));
 });
 
@@ -152,7 +152,7 @@ describe("a hostile result", () => {
     ["the name __proto__", () => JSON.parse('{"__proto__":{"polluted":1},"constructor":{"a":1}}') as Json],
   ];
   for (const [name, create] of cases) {
-    it(`has a small shape in bounded time: ${name}`, () => {
+    it(`a hostile result has a small shape in bounded time: ${name}`, () => {
       const value = create();
       const start = process.threadCpuUsage(); // a busy machine does not decide
       const shape = learn(value, value);
@@ -161,7 +161,7 @@ describe("a hostile result", () => {
       assert.equal(Object.hasOwn(Object.prototype, "polluted"), false);
     });
   }
-  it("loses the deepest levels of its shape if that is too large", () => {
+  it("a hostile result loses the deepest levels of its shape if that is too large", () => {
     const names = "abcdefghij".split("");
     const wide = (depth: number): Json =>
       depth === 0

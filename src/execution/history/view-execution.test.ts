@@ -120,7 +120,7 @@ describe("viewExecution of a running execution", () => {
     const { ask } = await start();
     await assert.rejects(ask(OTHER), isNotFound);
   });
-  it("does not find an execution that could not be recorded", async () => {
+  it("viewExecution of a running execution does not find an execution that could not be recorded", async () => {
     const { running, ask } = await open();
     const failed = new GloveboxError("STORE_UNAVAILABLE", "gone");
     const done = running.enter({ principal: AGENT.id }).start(EXECUTION, () => Promise.reject(failed));

@@ -145,7 +145,7 @@ describe("an execution that the ledger has closed", () => {
     assert.deepEqual([(await opened.closings(execution.id)).length, opened.resumed], [1, []]);
   });
 
-  it("is closed once when two processes recover it at the same time", async () => {
+  it("an execution that the ledger has closed is closed once when two processes recover it at the same time", async () => {
     const opened = await open(true);
     const execution = await opened.begin(1);
     await end(opened, execution, { value: 7 }, true);
@@ -209,7 +209,7 @@ describe("recoverAll", () => {
     assert.deepEqual([ended?.state, settled], ["failed", []]);
   });
 
-  it("does not search the ledger when no process died", async () => {
+  it("recoverAll does not search the ledger when no process died", async () => {
     const { store, start, count } = await open(false);
     const alive = { id: idOf(1), principal: AGENT.id, source: digestOf("1"), startedAt: 1, owner: "alive" };
     await store.executions.open({ ...alive, sourceText: "1" });

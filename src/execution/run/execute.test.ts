@@ -147,7 +147,7 @@ describe("an execution", () => {
     assert.deepEqual(closed, [result]);
     assert.equal(signals[0]?.aborted, true);
   });
-  it("is closed at once when the analysis refuses the program", async () => {
+  it("an execution is closed at once when the analysis refuses the program", async () => {
     const error = { code: "PROGRAM_SYNTAX", message: "Unexpected token", retry: false, line: 1, column: 2 } as const;
     const findings = [{ rule: "no-eval", severity: "warn", message: "m", line: 1, column: 1 }] as const;
     const { deps, visited, closed } = createTestDeps(undefined, { ok: false, error, findings });
@@ -156,7 +156,7 @@ describe("an execution", () => {
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
     assert.deepEqual(closed, [result]);
   });
-  it("is closed at once when its types do not fit, and runs with findings when they do", async () => {
+  it("an execution is closed at once when its types do not fit, and runs with findings when they do", async () => {
     const error = {
       code: "PROGRAM_TYPES",
       message: "The tool a.b does not exist",
@@ -174,7 +174,7 @@ describe("an execution", () => {
     assert.deepEqual(fits.visited, ORDER);
   });
   for (const step of ["snapshot", "declare", "analyze", "check", "bridge", "run", "recorded"] as const) {
-    it(`is closed as failed without details when ${step} throws`, async () => {
+    it(`an execution is closed as failed without details when ${step} throws`, async () => {
       const { deps, visited, closed, signals } = createTestDeps({ step, thrown: new Error("secret words") });
       const result = await execute(REQUEST, deps);
       const error = { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" } as const;
@@ -189,7 +189,7 @@ describe("an execution", () => {
     const { error } = await execute(REQUEST, createTestDeps({ step: "run", thrown }).deps);
     assert.deepEqual(error, { code: "LIMIT_BUSY", message: "Too many", retry: true, hint: "Wait" });
   });
-  it("is cancelled and returns nothing when its opening cannot be recorded", async () => {
+  it("an execution is cancelled and returns nothing when its opening cannot be recorded", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
     const { deps, visited } = createTestDeps();
     let signal: AbortSignal | undefined;
@@ -266,7 +266,7 @@ describe("an execution through the real rooms", async () => {
       ["UPSTREAM_FAILED", "files: the disk is full", false, "Make room", 1],
     );
   });
-  it("does not accept a tool failure that the program made up", async () => {
+  it("an execution through the real rooms does not accept a tool failure that the program made up", async () => {
     const { error } = await run('throw new ToolError("POLICY_DENIED", "made up")');
     assert.deepEqual([error?.code, error?.message], ["PROGRAM_THREW", "ToolError: made up"]);
   });

@@ -171,14 +171,14 @@ describe("a request with a key", () => {
     ended.resolve({ value: 1 });
     assert.equal((await first).value, 1);
   });
-  it("is the same request when only the limits of the operator changed", async () => {
+  it("a request with a key is the same request when only the limits of the operator changed", async () => {
     const { start } = await openProcesses();
     await start("here").send(counted().act);
     const { act, times } = counted();
     await start("later").send(act, { limits: { ...DEFAULT_LIMITS, wallMs: 5 } });
     assert.equal(times(), 0);
   });
-  it("does not run again after a call, or after a failure that would repeat", async () => {
+  it("a request with a key does not run again after a call, or after a failure that would repeat", async () => {
     const { start } = await openProcesses();
     const { send } = start("here");
     await send(counted({ state: "failed", error: BUSY, calls: [CALL] }).act);
@@ -187,7 +187,7 @@ describe("a request with a key", () => {
     await send(counted({ state: "failed", error: wrong }).act, { idempotencyKey: "b" });
     assert.deepEqual((await send(counted().act, { idempotencyKey: "b" })).error, wrong);
   });
-  it("has an id as soon as it is open, the same one for a second request", async () => {
+  it("a request with a key has an id as soon as it is open, the same one for a second request", async () => {
     const { start } = await openProcesses();
     const ended = Promise.withResolvers<Partial<ExecutionResult>>();
     const { open } = start("here");
@@ -210,7 +210,7 @@ describe("a request with a key", () => {
     const { execution, value } = await second.done;
     assert.deepEqual([value, execution === second.id, second.id === first.id], [1, true, false]);
   });
-  it("has a key of 1 to 256 characters", async () => {
+  it("a request with a key has a key of 1 to 256 characters", async () => {
     const { start } = await openProcesses();
     const { send } = start("here");
     for (const key of ["k".repeat(255), "k".repeat(256)]) await send(counted().act, { idempotencyKey: key });
@@ -237,7 +237,7 @@ describe("an execution whose process died", () => {
     detail: { execution: `ex_${"1".padStart(24, "0")}`, seq, outcome: "ok", ms: 2 },
   });
 
-  it("is closed by the next process with its unknown calls, and never runs again", async () => {
+  it("an execution whose process died is closed by the next process with its unknown calls, and never runs again", async () => {
     const { start, end, ledger, store } = await openProcesses();
     void start("first").send(NEVER);
     await store.ledger.search({ limit: 1 });

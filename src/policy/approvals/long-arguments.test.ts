@@ -58,7 +58,7 @@ describe("an approval of a large call", () => {
       assert.deepEqual([found.args, found.argsShown], [SHORT, undefined]);
     });
 
-  it("is refused when the pending arguments of its principal are too large together, and accepted with one fewer", async () => {
+  it("an approval of a large call is refused when the pending arguments of its principal are too large together, and accepted with one fewer", async () => {
     await using queue = await openQueue();
     const args = { text: "x".repeat(MAX_PENDING_BYTES / 4) };
     for (const seq of [1, 2, 3]) await queue.request({ seq, args });
@@ -69,7 +69,7 @@ describe("an approval of a large call", () => {
     assert.equal((await queue.request({ seq: 4, args })).state, "pending");
   });
 
-  it("is shortened in lists and whole when it is shown", async () => {
+  it("an approval of a large call is shortened in lists and whole when it is shown", async () => {
     await using queue = await openQueue();
     const overhead = JSON.stringify({ text: "" }).length;
     const listed = async (seq: number, args: JsonObject) => {
@@ -93,7 +93,7 @@ describe("an approval that is damaged in the store", () => {
     ["changed", Buffer.from("no seal")],
     ["gone", new Uint8Array()],
   ] as const)
-    it(`is listed as damaged and cannot be approved when its arguments are ${name}; others are unaffected`, async () => {
+    it(`an approval that is damaged in the store is listed as damaged and cannot be approved when its arguments are ${name}; others are unaffected`, async () => {
       await using queue = await openQueue();
       const whole = await queue.request();
       const { id, ...row } = known(await queue.store.approvals.find((await queue.request({ seq: 2 })).id));

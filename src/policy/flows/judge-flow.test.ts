@@ -48,7 +48,7 @@ describe("judgeFlow", () => {
     ["that sends nothing out", FILE, BOTH],
     ["that only brings labels", createTool("files.list", { labels: ["private", "untrusted"] }), BOTH],
   ] as const) {
-    it(`does not apply to a call ${what}`, () => {
+    it(`judgeFlow does not apply to a call ${what}`, () => {
       assert.equal(judgeFlow({ tool, taken, mode: "deny" }), undefined);
     });
   }

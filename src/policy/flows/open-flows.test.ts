@@ -141,7 +141,7 @@ describe("a client session", () => {
     assert.deepEqual(flow.sources()[0], first);
   });
 
-  it("is separate from other sessions, other principals and requests without a session", async () => {
+  it("a client session is separate from other sessions, other principals and requests without a session", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     await read(world.open(), STRANGE);
@@ -164,7 +164,7 @@ describe("a client session", () => {
     assert.equal(send(flow), "ask");
   });
 
-  it("can be read through a running execution", async () => {
+  it("a client session can be read through a running execution", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     assert.deepEqual(
@@ -186,7 +186,7 @@ describe("a client session", () => {
     assert.equal(flow.sources().length, 1);
   });
 
-  it("is forgotten after ten thousand newer sessions and not earlier", async () => {
+  it("a client session is forgotten after ten thousand newer sessions and not earlier", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     for (let n = 1; n < 10_000; n += 1) world.open(inSession(`other ${n}`));
@@ -212,7 +212,7 @@ describe("a principal without sessions", () => {
     assert.deepEqual(again.open(inSession("a")).sources(), []);
   });
 
-  it("loses its labels after eight hours without labeled reads, also after a restart", async () => {
+  it("a principal without sessions loses its labels after eight hours without labeled reads, also after a restart", async () => {
     for (const [later, expected] of [
       [FORGET_MS - 1, "ask"],
       [FORGET_MS, undefined],
@@ -238,7 +238,7 @@ describe("a principal without sessions", () => {
     );
   });
 
-  it("is not stored again for every call", async () => {
+  it("a principal without sessions is not stored again for every call", async () => {
     const world = await openWorld();
     await taint(world);
     for (const [now, written] of [

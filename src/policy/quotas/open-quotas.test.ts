@@ -83,7 +83,7 @@ describe("executionsPerMinute", () => {
     const { quotas } = await open({ total: { ...NONE, executionsPerMinute: 3 } });
     assert.equal(await countGranted([begin(quotas), begin(quotas, BOB), begin(quotas), begin(quotas, BOB)]), 3);
   });
-  it("does not count executions of an operator", async () => {
+  it("executionsPerMinute does not count executions of an operator", async () => {
     const { quotas } = await open({ executionsPerMinute: 1, total: { ...NONE, executionsPerMinute: 1 } });
     const operator = principal("operator", "operator");
     assert.equal(await countGranted(Array.from({ length: 5 }, () => begin(quotas, operator))), 5);
@@ -267,7 +267,7 @@ describe("quotas after a restart", () => {
     assert.equal(await countGranted([begin(third.quotas)]), 0);
     await third.close();
   });
-  it("do not grant more when the clock is set back", async () => {
+  it("quotas after a restart do not grant more when the clock is set back", async () => {
     const { quotas, clock } = await open({ executionsPerMinute: 1 }, { clock: { at: 10_000_000 } });
     await begin(quotas);
     clock.at = 5_000;

@@ -62,7 +62,7 @@ describe("an execution that died with its process", () => {
     [8_000, 10_000],
     [9_000, 10_000],
   ] as const)
-    it(`is charged ${charged} of its 10000 ms if it was last seen after ${seenMs} ms`, async (context) => {
+    it(`an execution that died with its process is charged ${charged} of its 10000 ms if it was last seen after ${seenMs} ms`, async (context) => {
       const { clock, start } = openFile(context);
       const first = await start();
       await begin(first, 1);
@@ -75,7 +75,7 @@ describe("an execution that died with its process", () => {
       assert.equal(await left(second), HOUR_MS - charged);
     });
 
-  it("is released once, however many processes release it", async (context) => {
+  it("an execution that died with its process is released once, however many processes release it", async (context) => {
     const { start } = openFile(context);
     const first = await start();
     const grant = await begin(first, 1);
@@ -87,7 +87,7 @@ describe("an execution that died with its process", () => {
     assert.deepEqual([await left(first), await left(second)], [HOUR_MS - 12_000, HOUR_MS - 12_000]);
   });
 
-  it("is charged for its time before and after recovery, and not for the time between", async (context) => {
+  it("an execution that died with its process is charged for its time before and after recovery, and not for the time between", async (context) => {
     const { clock, start } = openFile(context);
     const first = await start();
     await begin(first, 1);
@@ -101,7 +101,7 @@ describe("an execution that died with its process", () => {
     assert.equal(await left(second), HOUR_MS - 3_500);
   });
 
-  it("is charged for all runs when its process dies again, even at once", async (context) => {
+  it("an execution that died with its process is charged for all runs when its process dies again, even at once", async (context) => {
     const { clock, start } = openFile(context);
     await begin(await start(), 1);
     const second = await start();
@@ -114,7 +114,7 @@ describe("an execution that died with its process", () => {
     assert.equal(await left(fourth), HOUR_MS - 2_000 - 1_500 - 2_000 - 2_000);
   });
 
-  it("is recovered without a charge if it had reserved nothing", async (context) => {
+  it("an execution that died with its process is recovered without a charge if it had reserved nothing", async (context) => {
     const { start } = openFile(context);
     const quotas = await start();
     const grant = await begin(quotas, 1, { when: "restarted" });

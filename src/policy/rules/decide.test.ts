@@ -70,7 +70,7 @@ describe("decide with several matching rules", () => {
       reason: "github.createIssue (effect: write) is denied, rule d; use another tool, or ask the operator",
     });
   });
-  it("does not depend on the order of rules, and another rule never loosens the decision", () => {
+  it("decide with several matching rules does not depend on the order of rules, and another rule never loosens the decision", () => {
     const anyRule = fc.record({
       decision: fc.constantFrom<Decision["kind"]>("allow", "ask", "deny"),
       tools: fc.subarray(["*", "github.*", "git.*", "github.createIssue", "files.read"]),
@@ -157,19 +157,19 @@ describe("isAlwaysDenied", () => {
     profile: PolicySettings["profile"] = "balanced",
   ) => isAlwaysDenied(compilePolicy(policyOf({ rules, profile })), toolOf("shop.pay", effect), AGENT);
 
-  it("is true for a tool that a rule denies without conditions, and false with a condition", () => {
+  it("isAlwaysDenied is true for a tool that a rule denies without conditions, and false with a condition", () => {
     assert.equal(isHidden("read", [rule("r", "deny")]), true);
     assert.equal(isHidden("read", [rule("r", "deny", { when: [small] })]), false);
     assert.equal(isHidden("read", [rule("r", "deny", { principals: ["other"] })]), false);
   });
-  it("is true for a tool that the profile denies, unless a rule may allow it or ask", () => {
+  it("isAlwaysDenied is true for a tool that the profile denies, unless a rule may allow it or ask", () => {
     assert.equal(isHidden("destroy", [], "strict"), true);
     assert.equal(isHidden("destroy", [rule("r", "deny", { when: [small] })], "strict"), true);
     assert.equal(isHidden("destroy", [rule("r", "allow", { when: [small] })], "strict"), false);
     assert.equal(isHidden("destroy", [rule("r", "ask")], "strict"), false);
     assert.equal(isHidden("destroy", []), false);
   });
-  it("is never true for a tool that is not denied for some arguments", () => {
+  it("isAlwaysDenied is never true for a tool that is not denied for some arguments", () => {
     const anyRule = fc.record({
       decision: fc.constantFrom<Decision["kind"]>("allow", "ask", "deny"),
       when: fc.constantFrom([], [small]),

@@ -89,7 +89,7 @@ describe("simulate", () => {
     assert.equal(run({ rules: [rule("r", "deny"), rule("s", "ask", { when })] }, past({ decision: "deny" })).same, 1);
     assert.equal(run({ rules: [rule("r", "allow", { when })], profile: "strict" }, past()).cannotTell.length, 1);
   });
-  it("does not loosen a decision of the data-flow guard", () => {
+  it("simulate does not loosen a decision of the data-flow guard", () => {
     const guarded = (decision: PastCall["decision"]) => past({ decision, byGuard: true });
     assert.equal(run({}, guarded("deny"), guarded("ask"), guarded("allow")).same, 3);
     const rules = [rule("r", "ask")];

@@ -68,14 +68,14 @@ describe("matchCondition with a path", () => {
   const at = (path: string, args: Json, more = {}, decision: Decision["kind"] = "deny"): string =>
     matchCondition(condition(path, EQUALS, more), args, { decision });
 
-  it("is unclear if the path is missing, unless the condition defines that case", () => {
+  it("matchCondition with a path is unclear if the path is missing, unless the condition defines that case", () => {
     assert.equal(at("a.b", { a: {} }), "unclear");
     assert.equal(at("a.b", { a: {} }, { missing: "holds" }), "yes");
     assert.equal(at("a.b", { a: {} }, { missing: "fails" }), "no");
     assert.equal(at("a[1]", { a: ["eu"] }, { missing: "fails" }), "no");
     assert.equal(at("a.b", { a: { b: "eu" } }, { missing: "fails" }), "yes");
   });
-  it("is unclear if a value on the path has another type, whatever `missing` is", () => {
+  it("matchCondition with a path is unclear if a value on the path has another type, whatever `missing` is", () => {
     for (const a of ["eu", 5, null, ["eu"]]) assert.equal(at("a.b", { a }, { missing: "fails" }), "unclear");
     assert.equal(at("a[0]", { a: { 0: "eu" } }, { missing: "fails" }), "unclear");
     assert.equal(at("a[*]", { a: "eu" }, { missing: "fails" }), "unclear");
@@ -98,7 +98,7 @@ describe("matchCondition with a path", () => {
     assert.equal(at("a[*].b", { a: { x: { b: "us" }, y: { b: "eu" } } }), "yes");
     assert.equal(at("a[*]", { a: ["eu", "us"] }, { not: true }), "yes");
   });
-  it("is unclear above the maximum number of steps", () => {
+  it("matchCondition with a path is unclear above the maximum number of steps", () => {
     const many = (count: number): Json => ({ a: Array.from({ length: count }, () => "us") });
     // One step for the arguments, one for the array, and one for each value.
     assert.equal(at("a[*]", many(MAX_STEPS - 2)), "no");
@@ -132,12 +132,12 @@ describe("an unclear condition", () => {
       assert.equal(decideWith(args, [rule("r", "allow", { when })], "strict"), "ask");
     }
   });
-  it("has no effect if the result is clear", () => {
+  it("an unclear condition has no effect if the result is clear", () => {
     assert.equal(decideWith({ amount: 11 }, [rule("r", "deny", { when })]), "allow");
     assert.equal(decideWith({ amount: 5 }, [rule("r", "deny", { when })]), "deny");
     assert.equal(decideWith({ amount: 5 }, [rule("r", "allow", { when })], "strict"), "allow");
   });
-  it("does not matter if another condition does not match", () => {
+  it("an unclear condition does not matter if another condition does not match", () => {
     const both = [...when, condition("currency", EQUALS)];
     assert.equal(decideWith({ currency: "us" }, [rule("r", "deny", { when: both })]), "allow");
     assert.equal(decideWith({ currency: "eu" }, [rule("r", "deny", { when: both })]), "deny");
@@ -158,7 +158,7 @@ describe("decide with arbitrary arguments", () => {
   const anyArgs = fc.dictionary(fc.constantFrom("a", "b"), fc.jsonValue({ maxDepth: 2 })).map((args) => args as Json);
   const STRICTNESS: Readonly<Record<string, number>> = { allow: 0, ask: 1, deny: 2 };
 
-  it("does not depend on the order of rules", () => {
+  it("decide with arbitrary arguments does not depend on the order of rules", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 5 }), anyArgs, (parts, args) => {
         const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));

@@ -81,7 +81,7 @@ describe("openPolicy with a rule file", () => {
     await policy.refresh();
     assert.equal(kindNow(policy), "allow");
   });
-  it("does not apply a change before it is recorded", async () => {
+  it("openPolicy with a rule file does not apply a change before it is recorded", async () => {
     const { file, open, warned, fill } = setUp();
     await using policy = await open();
     file.rules = [DENY];

@@ -163,7 +163,7 @@ describe("the store with a deleted file", () => {
 });
 
 describe("the store with several processes", () => {
-  test("loses no record when two processes write to the same new file", async () => {
+  test("the store with several processes loses no record when two processes write to the same new file", async () => {
     const path = newPath();
     const [one, two] = await Promise.all([acknowledged(startWriter(path, 60)), acknowledged(startWriter(path, 60))]);
     await using store = await openStore({ path, now });
@@ -179,7 +179,7 @@ describe("the store with several processes", () => {
     );
   });
 
-  test("loses no acknowledged record of a killed process", async () => {
+  test("the store with several processes loses no acknowledged record of a killed process", async () => {
     const path = newPath();
     for (const killAfter of [1, 17, 40]) {
       const numbers = await acknowledged(startWriter(path, 100_000), killAfter);

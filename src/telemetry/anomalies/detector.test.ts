@@ -113,7 +113,7 @@ describe("a burst", () => {
     assert.deepEqual(others, []);
   });
 
-  test("does not become usual at once", () => {
+  test("a burst does not become usual at once", () => {
     const detector = createDetector();
     const now = learnQuietly(detector, LEARN_MINUTES + 1);
     const told = [0, 1, 2].map((hours) => observeTimes(detector, 1_000, call(now + hours * HOUR_MS)).length);
@@ -136,14 +136,14 @@ describe("steady work", () => {
 describe("a destructive tool", () => {
   const destroy = { address: "crm.drop", server: "crm", effect: "destroy", decision: "allow", isFlow: false } as const;
 
-  test("is reported at the first use by each principal and not at the second", () => {
+  test("a destructive tool is reported at the first use by each principal and not at the second", () => {
     const detector = createDetector();
     const use = (principal: string): readonly Anomaly[] => detector.observe(call(1, { principal, tool: destroy }));
     const first = (principal: string): Anomaly => ({ kind: "firstUse", principal, tool: "crm.drop" });
     assert.deepEqual([use("ann"), use("ann"), use("bob"), use("bob")], [[first("ann")], [], [first("bob")], []]);
   });
 
-  test("is not reported if the call was refused", () => {
+  test("a destructive tool is not reported if the call was refused", () => {
     const detector = createDetector();
     const refused = [{ outcome: "denied" }, { outcome: "pending" }, { outcome: "error", code: "LIMIT_QUOTA" }];
     for (const more of refused) assert.deepEqual(detector.observe(call(1, { ...more, tool: destroy })), []);
@@ -152,14 +152,14 @@ describe("a destructive tool", () => {
 });
 
 describe("the profiles", () => {
-  test("are bounded: the principal that was idle longest is forgotten", () => {
+  test("the profiles are bounded: the principal that was idle longest is forgotten", () => {
     const detector = createDetector();
     for (let number = 0; number < 201; number += 1) detector.observe(call(1, { principal: `p${number}` }));
     const profiles = new Map(detector.profiles());
     assert.deepEqual([profiles.size, profiles.has("p0"), profiles.has("p1")], [200, false, true]);
   });
 
-  test("are stored as text, and damaged text gives empty profiles", () => {
+  test("the profiles are stored as text, and damaged text gives empty profiles", () => {
     const detector = createDetector();
     const now = learnQuietly(detector, LEARN_MINUTES + 1);
     observeTimes(detector, 200, call(now));

@@ -80,7 +80,7 @@ const OTHER: JsonSchema = {
 };
 
 describe("schemas with references", () => {
-  it("become declarations that compile and accept valid values", () => {
+  it("schemas with references become declarations that compile and accept valid values", () => {
     const graphs = fc.sample(graph, { numRuns: 150, seed: SEED });
     const real = Object.entries(REAL_WORLD);
     const tools: Tool[] = [
@@ -114,7 +114,7 @@ describe("a name", () => {
     return declarations.slice(declarations.indexOf("declare namespace"));
   };
 
-  it("is declared once for a definition that several tools share", () => {
+  it("a name is declared once for a definition that several tools share", () => {
     assert.equal(
       declared(TREE, TREE),
       `declare namespace demo {
@@ -139,11 +139,11 @@ declare const demo: {
     const types = declared(TREE, OTHER, TREE).match(/^ {2}type .*$/gm);
     assert.deepEqual(types, ["  type Tree = {", "  type Tool1ArgsTree = {"]);
   });
-  it("is derived from the method for a schema that contains itself", () => {
+  it("a name is derived from the method for a schema that contains itself", () => {
     const self: JsonSchema = { type: "object", properties: { inner: { $ref: "#" }, note: { type: "string" } } };
     assert.match(declared(self, TREE, TREE, TREE), /^ {2}type Tool0Args = \{\n {4}inner\?: demo\.Tool0Args;$/m);
   });
-  it("is not used for definitions that are short or used once", () => {
+  it("a name is not used for definitions that are short or used once", () => {
     const $defs = {
       once: { type: "object", properties: { a: { type: "string" } } },
       short: { type: ["string", "null"] },

@@ -143,7 +143,7 @@ describe("a type", () => {
 describe("a reference", () => {
   const $defs = { id: { type: "string" }, "a/b": { type: "number" }, list: { items: { $ref: "#/$defs/list" } } };
 
-  it("is resolved inside its document", () => {
+  it("a reference is resolved inside its document", () => {
     types([
       [{ $ref: "#/$defs/id", $defs }, "string"],
       [{ $ref: "#/$defs/a~1b", $defs }, "number"],
@@ -155,7 +155,7 @@ describe("a reference", () => {
       [{ $id: "https://a.example/s", $ref: "https://a.example/s#/$defs/id", $defs }, "string"],
     ]);
   });
-  it("becomes unknown if its target is missing, in another document or inherited", () => {
+  it("a reference becomes unknown if its target is missing, in another document or inherited", () => {
     const elsewhere = ["#/$defs/missing", "https://example.com/x", "file:///etc/passwd", "#/constructor", "#/%", "#id"];
     for (const $ref of elsewhere) assert.equal(schemaToType({ $ref, $defs }), "unknown");
   });
@@ -175,7 +175,7 @@ describe("a reference", () => {
 describe("a hostile schema", () => {
   const CLOSED = 'x */ } declare const evil: 1; /* \n"} @ts-ignore \u2028 // \u202e';
 
-  it("stays inside comments and literals", () => {
+  it("a hostile schema stays inside comments and literals", () => {
     const type = schemaToType({
       properties: { [CLOSED]: { const: CLOSED, description: CLOSED, default: CLOSED } },
       tsType: "evil",
@@ -187,12 +187,12 @@ describe("a hostile schema", () => {
       lines("{", `  /** ${comment} @default ${toDefaultComment()} */`, `  ${literal}?: ${literal};`, "}"),
     );
   });
-  it("is bounded by depth before the stack overflows", () => {
+  it("a hostile schema is bounded by depth before the stack overflows", () => {
     assert.equal(schemaToType(nest(23)), `${"Array<".repeat(22)}string[]${">".repeat(22)}`);
     assert.equal(schemaToType(nest(24)), `${"Array<".repeat(23)}unknown[]${">".repeat(23)}`);
     assert.equal(schemaToType(nest(5000)), schemaToType(nest(24)));
   });
-  it("stays small if it doubles with every reference", () => {
+  it("a hostile schema stays small if it doubles with every reference", () => {
     const $defs = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [String(at), twice(at + 1)]));
     assert.ok(schemaToType({ ...twice(0), $defs }).length < 40_000);
   });
@@ -201,7 +201,7 @@ describe("a hostile schema", () => {
     assert.match(many(5000), /p1000\?: unknown;[^]*\[key: string\]: unknown;\n}$/);
     assert.ok(many(50_000).length < 64_000);
   });
-  it("loses long names, long literals and long enums", () => {
+  it("a hostile schema loses long names, long literals and long enums", () => {
     types([
       [{ properties: { ["x".repeat(201)]: true } }, lines("{", "  [key: string]: unknown;", "}")],
       [{ const: "x".repeat(200) }, `"${"x".repeat(200)}"`],

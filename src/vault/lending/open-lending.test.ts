@@ -154,7 +154,7 @@ describe("a token that is not replaced", () => {
 });
 
 describe("a request with a secret", () => {
-  test("is not sent when the URL contains a lent value, wherever it came from", async () => {
+  test("a request with a secret is not sent when the URL contains a lent value, wherever it came from", async () => {
     await using fixture = await setUp();
     const { check, fill } = await lendingOf(fixture);
     const away = step(`https://other.example/?it=${encodeURIComponent(VALUE)}`);
@@ -165,7 +165,7 @@ describe("a request with a secret", () => {
     await check(step("https://other.example/?it=else"));
   });
 
-  test("is not sent when the URL contains a lent value as a redirect would write it", async () => {
+  test("a request with a secret is not sent when the URL contains a lent value as a redirect would write it", async () => {
     await using fixture = await setUp();
     const value = "wJalrXUt/nFEMI+K7 MDENG/bPxRfiCY==";
     const { check, fill } = await lendingOf(fixture, USUAL, value);
@@ -174,7 +174,7 @@ describe("a request with a secret", () => {
     await check(step(`https://other.example/steal?k=${value.slice(1)}`));
   });
 
-  test("is not sent when it requests a part of the answer", async () => {
+  test("a request with a secret is not sent when it requests a part of the answer", async () => {
     await using fixture = await setUp();
     const { fill } = await lendingOf(fixture);
     for (const part of [{ range: "bytes=0-3" }, { "if-range": "x" }]) {
@@ -185,7 +185,7 @@ describe("a request with a secret", () => {
     assert.deepEqual(await about(fixture), []);
   });
 
-  test("is not sent when the secret is missing or too short to be masked", async () => {
+  test("a request with a secret is not sent when the secret is missing or too short to be masked", async () => {
     await using fixture = await setUp();
     const asked = step("https://api.example.com/", { a: TOKEN });
     const missing = await lendingOf(fixture, USUAL, null);
@@ -196,7 +196,7 @@ describe("a request with a secret", () => {
     assert.deepEqual(show(await enough.fill(asked)), [{ a: "12345678" }, undefined]);
   });
 
-  test("is not sent when it holds more than 32 tokens", async () => {
+  test("a request with a secret is not sent when it holds more than 32 tokens", async () => {
     await using fixture = await setUp();
     const { fill } = await lendingOf(fixture);
     const asked = (times: number) => step("https://api.example.com/", {}, TOKEN.repeat(times));

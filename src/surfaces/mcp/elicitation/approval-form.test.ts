@@ -36,7 +36,7 @@ describe("toApprovalForm", () => {
     const [, args = ""] = linesOf({ args: { text: "x".repeat(100_000) } });
     assert.ok(Buffer.byteLength(args) < 2_200, String(args.length));
   });
-  it("has no preselected choice", () => {
+  it("toApprovalForm has no preselected choice", () => {
     assert.doesNotMatch(JSON.stringify(toApprovalForm(APPROVAL).requestedSchema), /"default"/);
   });
 });
