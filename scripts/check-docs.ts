@@ -188,7 +188,10 @@ function readConstant(file: string, name: string): number | undefined {
   const factors = expression.split("*").map((factor) => factor.trim());
   if (expression === "") return undefined;
   return factors.reduce<number | undefined>((product, factor) => {
-    const value = /^\d/.test(factor) ? Number(factor.replaceAll("_", "")) : readConstant(file, factor);
+    const isNumber = /^\d/.test(factor);
+    const isDuration = /^(?:SECOND|MINUTE|HOUR|DAY)_MS$/.test(factor);
+    const source = isDuration ? "timing/durations.ts" : file;
+    const value = isNumber ? Number(factor.replaceAll("_", "")) : readConstant(source, factor);
     return product === undefined || value === undefined ? undefined : product * value;
   }, 1);
 }

@@ -101,7 +101,7 @@ interface Passage {
 
 function findLongSentences(text: string): readonly Problem[] {
   return listPassages(text).flatMap(({ line, text: passage }) =>
-    splitSentences(passage)
+    splitSentences(passage.replaceAll(/<!--.*?-->/g, ""))
       .map((sentence) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length)
       .filter((words) => words > MAX_WORDS)
       .map((words) => ({ line, message: `a sentence has ${words} words, at most ${MAX_WORDS} are allowed` })),

@@ -68,6 +68,7 @@ describe("check-docs", () => {
 
   test("check-docs accepts a marked number in the unit that follows it", () => {
     assert.deepEqual(check("at most 60 s<!-- const timing/durations.ts MINUTE_MS --> later"), []);
+    assert.deepEqual(check("after 8 hours<!-- const policy/approvals/covers.ts SESSIONLESS_MS --> it ends"), []);
     assert.deepEqual(check("at most 61 s<!-- const timing/durations.ts MINUTE_MS --> later"), [
       "docs/page.md:1 the document has 61 s, but MINUTE_MS of src/timing/durations.ts is 60000",
     ]);

@@ -46,6 +46,12 @@ test("check-words accepts a sentence of 30 words in a document and refuses one o
   ]);
 });
 
+test("check-words does not count the words of an HTML comment", (context) => {
+  const many = Array.from({ length: 29 }, () => "word").join(" ");
+  assert.deepEqual(check(context, "a.md", `${many} 5<!-- const a.ts A -->.\n`), []);
+  assert.equal(check(context, "a.md", `${many} 5 const.\n`).length, 1);
+});
+
 test("check-words counts a code span as one word and skips fenced blocks", (context) => {
   const many = Array.from({ length: 29 }, () => "word").join(" ");
   const block = `\n\`\`\`sh\n${many} ${many}.\n\`\`\`\n`;
