@@ -20,26 +20,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   text: {
     does: "Holds small mechanics of text that three rooms need: cleaning, shortening, comparing, digests.",
-    never: "keep a text",
+    never: "keep state",
     imports: ["domain"],
   },
   config: {
     does: "Turns a configuration file into one checked, frozen settings object.",
-    never: "be read twice, or by a room that was not handed it",
+    never: "be read twice, or by a room that did not receive it",
     imports: ["domain", "timing", "text"],
   },
   processes: {
-    does: "Sees to it that no child process outlives the gateway, however the gateway ends.",
+    does: "Ends every child process with the gateway, however the gateway ends.",
     never: "start anything that a program names",
     imports: ["domain", "timing", "text"],
   },
   store: {
-    does: "Remembers records, in SQLite, behind one interface.",
+    does: "Stores records in SQLite behind one interface.",
     never: "decide anything",
     imports: ["domain", "timing", "text"],
   },
   ledger: {
-    does: "Writes down what happened, redacted, append-only, hash-chained and signed.",
+    does: "Records what happened: redacted, append-only, hash-chained and signed.",
     never: "forget or edit",
     imports: ["domain", "timing", "text", "store"],
   },
@@ -69,12 +69,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ["domain", "timing", "text"],
   },
   analysis: {
-    does: "Turns source text into a checked program, or says why not.",
+    does: "Turns source text into a checked program, or reports why it cannot.",
     never: "run code",
     imports: ["domain", "timing", "text"],
   },
   checker: {
-    does: "Checks a program against the generated API in a process of its own, and explains what does not fit.",
+    does: "Checks a program against the generated API in a separate process, and explains type errors.",
     never: "read a file or run a program",
     imports: ["domain", "timing", "text", "analysis"],
   },
@@ -100,16 +100,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   execution: {
     does: "Leads one request through the rooms in order and settles its result.",
-    never: "contain a rule of its own",
+    never: "decide what is allowed",
     imports: ["domain", "timing", "text", "store", "ledger", "catalog", "typegen", "analysis", "sandbox", "bridge"],
   },
   telemetry: {
-    does: "Counts, traces and looks out for what is unusual, when an operator turns that on; tells those who asked.",
+    does: "Counts, traces and reports unusual use, when an operator turns it on.",
     never: "hold up an execution, or see an argument, a result or a source",
     imports: ["domain", "timing", "text", "store", "ledger", "egress"],
   },
   surfaces: {
-    does: "Three thin doors (MCP, admin, command line) that turn a protocol into a request and a result into a reply.",
+    does: "Thin doors (MCP, admin, command line, library) that turn a protocol into a request and a result into a reply.",
     never: "build a room",
     imports: [
       "domain",
