@@ -29,15 +29,10 @@ const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   "read-null": ["ENOENT"],
   "list-root": ["EPERM"],
   "list-home": ["ENOENT"],
-  "write-folder": ["ENOENT"],
-  "write-tmp": ["ENOENT"],
-  "write-root": ["EROFS"],
-  "write-engine": ["EROFS", "ETXTBSY"],
   "make-folder": ["EPERM"],
   "raise-limit": ["EPERM"],
   shell: ["ENOENT"],
   clone3: ["ENOSYS"],
-  "inject-input": ["ENOTTY"],
 };
 
 const FILTER_ANSWER: readonly string[] = ["EPERM"];
@@ -47,11 +42,25 @@ const FILTERED =
     " ",
   );
 
+/** Calls that the filter allows with other arguments. */
+const NARROWED =
+  "map-shared map-growing-down signal-parent read-limit-by-pid set-own-limit fcntl-async fcntl-owner fcntl-owner-extended fcntl-signal open-write open-read-write open-create open-truncate open-append open-async open-path open-write-by-old-call ioctl-async ioctl-owner prctl-death-signal prctl-dumpable".split(
+    " ",
+  );
+/** The same calls with arguments that an engine needs. */
+const NEEDED =
+  "map-private map-shared-file signal-self read-own-limit fcntl-nonblocking open-read ioctl-readable prctl-name".split(
+    " ",
+  );
+/** Refused by the filter first, and by the root without it. */
+const WRITING = ["write-folder", "write-tmp", "write-root", "write-engine", "inject-input"];
+
 /** The results of the same probe without confinement, which prove that each attempt is real. */
 const CONTROLS =
   "read-passwd read-canary read-own-environment list-root write-folder write-tmp make-folder read-null tcp udp unix netlink fork clone shell".split(
     " ",
   );
+const SHARED_MB = 256;
 
 const built = process.platform === "linux" && process.arch === "x64" ? buildProbe() : undefined;
 const why = built?.kind === "built" ? false : (built?.why ?? "the probe is for Linux on x86-64");
@@ -87,7 +96,7 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     assert.deepEqual([inside.found.get("end"), inside.code, inside.stderr], ["ok", 0, ""]);
   });
 
-  for (const name of CONTROLS) {
+  for (const name of [...CONTROLS, ...NARROWED, ...NEEDED]) {
     test(`the native probe succeeds with "${name}" outside the confinement`, () =>
       assert.equal(outside.found.get(name), "ok"));
   }
@@ -95,11 +104,16 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
 
   for (const [name, errors] of [
     ...Object.entries(REFUSALS),
-    ...FILTERED.map((call) => [call, FILTER_ANSWER] as const),
+    ...[...FILTERED, ...NARROWED, ...WRITING].map((call) => [call, FILTER_ANSWER] as const),
   ]) {
     test(`the native probe fails with "${name}" inside the confinement`, () => {
       assert.ok(errors.includes(inside.found.get(name) ?? ""), `${name}: ${inside.found.get(name)}`);
     });
+  }
+
+  for (const name of NEEDED) {
+    test(`the native probe succeeds with "${name}" inside the confinement`, () =>
+      assert.equal(inside.found.get(name), "ok"));
   }
 
   test("the native probe has only the descriptors of input, output, errors and the wire", () => {
@@ -144,6 +158,13 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     assert.ok(Number(inside.found.get("memory")) > 0);
   });
 
+  test("the native probe holds no shared memory, which the kernel's limit does not count", async () => {
+    const unfiltered = { ...confinementOf(probe), filter: undefined };
+    const { found } = await probeInside(unfiltered, { ...taskOf("harmless"), memoryBytes: MEGABYTE });
+    assert.equal(found.get("shared-megabytes"), String(SHARED_MB));
+    assert.equal(inside.found.get("shared-megabytes"), "0");
+  });
+
   test("the native probe is killed when it uses another system call convention", async () => {
     const foreign = await probeInside(confinementOf(probe), taskOf("foreign"));
     assert.deepEqual([[...foreign.found.keys()], foreign.code], [["begin"], 128 + 31]); // SIGSYS
@@ -156,6 +177,13 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     assert.ok(["ECONNREFUSED", "ENETUNREACH"].includes(found.get("tcp") ?? ""), found.get("tcp"));
   });
 
+  test("the native probe finds no file to write and no other process, even without the filter", async () => {
+    const { found } = await probeInside({ ...confinementOf(probe), filter: undefined }, taskOf("harmless"));
+    const facts = ["write-folder", "write-tmp", "write-root", "other-processes"].map((name) => found.get(name));
+    assert.deepEqual(facts, ["ENOENT", "ENOENT", "EROFS", "0"]);
+    assert.ok(["EROFS", "ETXTBSY"].includes(found.get("write-engine") ?? ""), found.get("write-engine"));
+  });
+
   test("the native probe can use a socket pair and its wire behind the filter of workerd, and nothing else", async () => {
     const filter = assembleFilter(process.arch, true);
     const { found } = await probeInside({ ...confinementOf(probe), filter }, taskOf("all"));
@@ -163,9 +191,15 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
       ["unix-pair", "send-on-wire", "accept"].map((name) => found.get(name)),
       ["ok", "ok", "EINVAL"], // the wire of the probe is connected, so there is nothing to accept
     );
-    const others = FILTERED.filter((name) => !["unix-pair", "send-on-wire", "accept"].includes(name));
+    assert.equal(found.get("open-path"), "ENOENT"); // workerd refers to its root by O_PATH
+    const allowed = ["unix-pair", "send-on-wire", "accept", "open-path"];
+    const others = [...FILTERED, ...NARROWED, ...WRITING].filter((name) => !allowed.includes(name));
     assert.deepEqual(
       others.filter((name) => found.get(name) !== "EPERM"),
+      [],
+    );
+    assert.deepEqual(
+      NEEDED.filter((name) => found.get(name) !== "ok"),
       [],
     );
   });
@@ -174,7 +208,7 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     const confinement = { ...confinementOf(probe), files: [{ from: "/", at: "/" }] };
     const { found } = await probeInside(confinement, taskOf("harmless"), probe);
     assert.deepEqual([found.get("read-passwd"), found.get("read-canary")], ["ok", "ok"]);
-    assert.deepEqual([found.get("tcp"), found.get("write-folder")], ["EPERM", "EROFS"]);
+    assert.deepEqual([found.get("tcp"), found.get("write-folder")], ["EPERM", "EPERM"]);
   });
 
   test("the native probe opens many descriptors without the resource limits", async () => {

@@ -140,10 +140,10 @@ static int open_many(int most) {
   return count;
 }
 
-static int hold_megabytes(int most) {
+static int hold_megabytes(int most, int kind) {
   int count = 0;
   for (; count < most; count += 16) {
-    char *piece = mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *piece = mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
     if (piece == MAP_FAILED) break;
     memset(piece, 1, 16 << 20);
   }
@@ -187,6 +187,10 @@ static void try_files(const char *canary, const char *folder) {
   TRY("list-home", list("/root"));
   TRY("write-folder", writable(folder));
   TRY("write-tmp", writable("/tmp"));
+  if (getpid() == 1) { /* only in a root of its own */
+    TRY("write-root", writable("/"));
+    TRY("write-engine", open("/engine/probe", O_WRONLY));
+  }
   TRY("read-null", readable("/dev/null"));
   TRY("make-folder", mkdir("/tmp/glovebox-probe-folder", 0700));
   rmdir("/tmp/glovebox-probe-folder");
@@ -199,6 +203,70 @@ static void try_network(int port) {
   TRY("netlink", opened(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
 }
 
+static long mapped(int kind) {
+  void *piece = mmap(NULL, 4096, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+  return piece == MAP_FAILED ? -1 : munmap(piece, 4096);
+}
+
+static long mapped_file(const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  void *piece = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+  if (piece == MAP_FAILED) return -1;
+  close(file);
+  return munmap(piece, 4096);
+}
+
+static long opened_null(int flags) {
+  int file = open("/dev/null", flags, 0600);
+  if (file < 0) return -1;
+  return close(file);
+}
+
+static long opened_by_old_call(int flags) {
+  long file = syscall(SYS_open, "/dev/null", flags, 0600);
+  if (file < 0) return -1;
+  return close((int)file);
+}
+
+/* Calls that an engine makes, with arguments that it needs and with others. */
+static void try_arguments(const char *self) {
+  struct rlimit stack;
+  int ends[2], count = 0, pid = getpid();
+  if (pipe2(ends, O_CLOEXEC) < 0) _exit(2);
+  TRY("map-private", mapped(MAP_PRIVATE));
+  TRY("map-shared", mapped(MAP_SHARED));
+  TRY("map-growing-down", mapped(MAP_PRIVATE | MAP_GROWSDOWN));
+  TRY("map-shared-file", mapped_file(self));
+  TRY("signal-self", syscall(SYS_tgkill, pid, gettid(), 0));
+  TRY("signal-parent", syscall(SYS_tgkill, getppid(), getppid(), 0));
+  TRY("read-own-limit", syscall(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &stack));
+  TRY("read-limit-by-pid", syscall(SYS_prlimit64, pid, RLIMIT_STACK, NULL, &stack));
+  TRY("set-own-limit", syscall(SYS_prlimit64, 0, RLIMIT_STACK, &stack, NULL));
+  TRY("fcntl-nonblocking", fcntl(ends[0], F_SETFL, O_NONBLOCK));
+  TRY("fcntl-async", fcntl(ends[0], F_SETFL, O_ASYNC));
+  TRY("fcntl-owner", fcntl(ends[0], F_SETOWN, pid));
+  TRY("fcntl-owner-extended", fcntl(ends[0], F_SETOWN_EX, &(struct f_owner_ex){F_OWNER_PID, pid}));
+  TRY("fcntl-signal", fcntl(ends[0], F_SETSIG, SIGCONT));
+  TRY("open-read", close(open(self, O_RDONLY | O_CLOEXEC)));
+  TRY("open-write", opened_null(O_WRONLY));
+  TRY("open-read-write", opened_null(O_RDWR));
+  TRY("open-create", opened_null(O_RDONLY | O_CREAT));
+  TRY("open-truncate", opened_null(O_RDONLY | O_TRUNC));
+  TRY("open-append", opened_null(O_RDONLY | O_APPEND));
+  TRY("open-async", opened_null(O_RDONLY | O_ASYNC));
+  TRY("open-path", opened_null(O_PATH));
+  TRY("open-write-by-old-call", opened_by_old_call(O_WRONLY));
+  TRY("ioctl-readable", ioctl(ends[0], FIONREAD, &count));
+  TRY("ioctl-async", ioctl(ends[0], FIOASYNC, &(int){0}));
+  TRY("ioctl-owner", ioctl(3, FIOSETOWN, &pid));
+  TRY("prctl-name", prctl(PR_SET_NAME, "probe"));
+  TRY("prctl-death-signal", prctl(PR_SET_PDEATHSIG, 0));
+  TRY("prctl-dumpable", prctl(PR_SET_DUMPABLE, 1));
+  close(ends[0]);
+  close(ends[1]);
+  say("shared-megabytes %d\n", hold_megabytes(256, MAP_SHARED));
+}
+
 /* Only for a confined process: outside, these would change the machine or need root. */
 static void try_privileges(int port) {
   struct timespec now;
@@ -209,8 +277,6 @@ static void try_privileges(int port) {
   TRY("read-first-environment", readable("/proc/1/environ"));
   TRY("read-docker-socket", readable("/var/run/docker.sock"));
   TRY("read-memory", readable("/dev/mem"));
-  TRY("write-engine", open("/engine/probe", O_WRONLY));
-  TRY("write-root", writable("/"));
   TRY("raw", opened(AF_PACKET, SOCK_RAW, 0));
   TRY("vsock", opened(40, SOCK_STREAM, 0));
   TRY("unix-pair", socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){0, 0}));
@@ -247,11 +313,8 @@ static void try_privileges(int port) {
   TRY("inject-input", ioctl(0, 0x5412, "x"));
   TRY("shared-memory", syscall(SYS_shmget, 1, 4096, 01600));
   TRY("connect-wire", connect(3, (struct sockaddr *)&(struct sockaddr_in){.sin_port = (unsigned short)port}, 16));
-  int others = 0;
-  for (int pid = 2; pid < 400; pid += 1) others += syscall(SYS_tgkill, pid, pid, 0) == 0;
-  say("other-processes %d\n", others);
   say("threads %d\n", start_threads(1000));
-  say("memory %d\n", hold_megabytes(4096));
+  say("memory %d\n", hold_megabytes(4096, MAP_PRIVATE));
 }
 
 static long by_foreign_convention(void) {
@@ -279,9 +342,13 @@ int main(int count, char **arguments) {
   say("host %s\n", machine.nodename);
   say("pid %d\n", getpid());
   say("parent %d\n", getppid());
+  int others = 0;
+  for (int pid = 2; pid < 400; pid += 1) others += syscall(SYS_tgkill, pid, pid, 0) == 0;
+  say("other-processes %d\n", others);
   tell_limits();
   try_files(arguments[3], arguments[4]);
   try_network(port);
+  try_arguments(arguments[0]);
   TRY("fork", born(fork()));
   TRY("clone", born(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
   say("many-descriptors %d\n", open_many(10000));

@@ -90,7 +90,7 @@ function describeLayers(filter: Buffer | undefined, prlimit: string | undefined)
           name: "seccomp",
           present: false,
           message: `seccomp has no system call table for ${process.arch}`,
-          hint: "Use x86-64",
+          hint: "Use x86-64 or arm64",
         },
     prlimit === undefined
       ? { name: "rlimits", present: false, message: "prlimit was not found", hint: "Install the package util-linux" }

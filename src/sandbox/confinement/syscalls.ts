@@ -4,16 +4,32 @@
  * root without other files, and the one `execve` that starts it.
  */
 
+export type SystemCalls = Readonly<Record<string, number>>;
+
 export interface AllowedGroup {
   readonly reason: string;
-  /** Names with their numbers on x86-64. Another processor needs its own numbers; without them the filter is missing. */
-  readonly x64: Readonly<Record<string, number>>;
+  /** Names with their numbers. A processor without numbers here has no filter. */
+  readonly x64: SystemCalls;
+  /** Has no calls with a path but those with a folder, and no older twins of `epoll_pwait` and `ppoll`. */
+  readonly arm64: SystemCalls;
 }
 
 export const ALLOWED: readonly AllowedGroup[] = [
   {
     reason: "read and write inherited descriptors, and close them",
     x64: { read: 0, write: 1, readv: 19, writev: 20, pread64: 17, close: 3, fcntl: 72, lseek: 8, dup: 32, ioctl: 16 },
+    arm64: {
+      read: 63,
+      write: 64,
+      readv: 65,
+      writev: 66,
+      pread64: 67,
+      close: 57,
+      fcntl: 25,
+      lseek: 62,
+      dup: 23,
+      ioctl: 29,
+    },
   },
   {
     reason: "start-up: load the engine's own files; the root holds no others and is read-only",
@@ -29,14 +45,17 @@ export const ALLOWED: readonly AllowedGroup[] = [
       readlink: 89,
       getcwd: 79,
     },
+    arm64: { openat: 56, newfstatat: 79, fstat: 80, statx: 291, faccessat: 48, readlinkat: 78, getcwd: 17 },
   },
   {
     reason: "start-up: become the engine; the root holds no other program",
     x64: { execve: 59, arch_prctl: 158, uname: 63 },
+    arm64: { execve: 221, uname: 160 },
   },
   {
     reason: "memory of the heap and of compiled code",
     x64: { mmap: 9, munmap: 11, mprotect: 10, madvise: 28, brk: 12, mremap: 25 },
+    arm64: { mmap: 222, munmap: 215, mprotect: 226, madvise: 233, brk: 214, mremap: 216 },
   },
   {
     reason: "threads of the collector and the compiler; `clone` only with CLONE_THREAD, so that no process can be made",
@@ -51,6 +70,17 @@ export const ALLOWED: readonly AllowedGroup[] = [
       gettid: 186,
       membarrier: 324,
     },
+    arm64: {
+      clone: 220,
+      futex: 98,
+      set_robust_list: 99,
+      rseq: 293,
+      set_tid_address: 96,
+      exit: 93,
+      exit_group: 94,
+      gettid: 178,
+      membarrier: 283,
+    },
   },
   {
     reason: "signals inside the process; `tgkill` is how it aborts",
@@ -62,10 +92,19 @@ export const ALLOWED: readonly AllowedGroup[] = [
       tgkill: 234,
       restart_syscall: 219,
     },
+    arm64: {
+      rt_sigaction: 134,
+      rt_sigprocmask: 135,
+      rt_sigreturn: 139,
+      sigaltstack: 132,
+      tgkill: 131,
+      restart_syscall: 128,
+    },
   },
   {
     reason: "the engine's own event loop, which has nothing to watch",
     x64: { epoll_create1: 291, epoll_ctl: 233, epoll_pwait: 281, epoll_wait: 232, eventfd2: 290, pipe2: 293, poll: 7 },
+    arm64: { epoll_create1: 20, epoll_ctl: 21, epoll_pwait: 22, eventfd2: 19, pipe2: 59, ppoll: 73 },
   },
   {
     reason: "time, waiting and randomness",
@@ -76,6 +115,14 @@ export const ALLOWED: readonly AllowedGroup[] = [
       nanosleep: 35,
       gettimeofday: 96,
       getrandom: 318,
+    },
+    arm64: {
+      clock_gettime: 113,
+      clock_getres: 114,
+      clock_nanosleep: 115,
+      nanosleep: 101,
+      gettimeofday: 169,
+      getrandom: 278,
     },
   },
   {
@@ -97,6 +144,23 @@ export const ALLOWED: readonly AllowedGroup[] = [
       sched_getparam: 143,
       sched_yield: 24,
     },
+    arm64: {
+      getpid: 172,
+      getppid: 173,
+      getuid: 174,
+      geteuid: 175,
+      getgid: 176,
+      getegid: 177,
+      capget: 90,
+      prlimit64: 261,
+      prctl: 167,
+      getrusage: 165,
+      sysinfo: 179,
+      sched_getaffinity: 123,
+      sched_getscheduler: 120,
+      sched_getparam: 121,
+      sched_yield: 124,
+    },
   },
 ];
 
@@ -107,4 +171,5 @@ export const ALLOWED: readonly AllowedGroup[] = [
 export const ACCEPTING: AllowedGroup = {
   reason: "accept the connection that waits on the inherited socket, and use it; the start creates a private pair",
   x64: { accept4: 288, recvfrom: 45, sendto: 44, getsockopt: 55, getsockname: 51, socketpair: 53 },
+  arm64: { accept4: 242, recvfrom: 207, sendto: 206, getsockopt: 209, getsockname: 204, socketpair: 199 },
 };
