@@ -66,6 +66,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     nodeVersion: process.versions.node,
     terminal: createTerminal(process),
     webFolder: join(dirname(fileURLToPath(import.meta.url)), "web"),
+    packageFolder: dirname(dirname(fileURLToPath(import.meta.url))),
     loadSettings: findSettings,
     openGateway: (settings, options) => openConfirmed(settings, { ...options, host }),
     openRecords: (settings) => openOperatorRecords(settings, host),

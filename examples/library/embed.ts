@@ -1,21 +1,38 @@
-/** Glovebox as a library: opens it with one upstream, runs a program and prints its result. */
+/**
+ * Glovebox as a library: opens it with one upstream, runs a program and prints its result. Copy this file beside your
+ * own code and run it with `node embed.ts`: Node does not run TypeScript in `node_modules`.
+ */
 
-import { createGlovebox, defineConfig } from "glovebox";
+import { createGlovebox, defineAdapter, defineConfig } from "glovebox";
+import type { Json } from "glovebox";
 
-const config = defineConfig({
-  mcpServers: {
-    memory: { command: process.execPath, args: ["node_modules/@modelcontextprotocol/server-memory/dist/index.js"] },
+const facts: Json[] = [];
+
+const memory = defineAdapter({
+  name: "memory",
+  tools: {
+    addFact: {
+      description: "Remembers a fact about a person.",
+      input: {
+        type: "object",
+        properties: { name: { type: "string" }, fact: { type: "string" } },
+        required: ["name", "fact"],
+      },
+      effect: "write",
+      run: (fact) => void facts.push(fact),
+    },
+    listFacts: { description: "Lists all facts.", input: { type: "object" }, effect: "read", run: () => facts },
   },
-  store: { url: "sqlite::memory:" },
 });
+
+const config = defineConfig({ adapters: [memory], store: { url: "sqlite::memory:" } });
 
 await using glovebox = await createGlovebox(config);
 
 const result = await glovebox.execute({
   code: `
-    await memory.createEntities({ entities: [{ name: input.who, entityType: "person", observations: ["likes tea"] }] });
-    const { entities } = await memory.readGraph();
-    return entities.map(({ name, observations }) => name + " " + observations.join(", "));
+    await memory.addFact({ name: input.who, fact: "likes tea" });
+    return (await memory.listFacts({})).map(({ name, fact }) => name + " " + fact);
   `,
   input: { who: "Ada" },
   limits: { wallMs: 5_000 },

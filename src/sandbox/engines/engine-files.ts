@@ -37,7 +37,9 @@ export function findChild(engine: EngineName): string {
       : new URL(`./${engine}/child.js`, import.meta.url),
   );
   if (existsSync(file)) return file;
-  throw new GloveboxError("SANDBOX_UNAVAILABLE", "The sandbox child is not built", { hint: "Run `npm run build`" });
+  throw new GloveboxError("SANDBOX_UNAVAILABLE", "The sandbox child is not built", {
+    hint: "Install Glovebox again; in a clone run `npm run build`",
+  });
 }
 
 /** The shared libraries of this process: the same executable needs the same ones, and the engines no others. */

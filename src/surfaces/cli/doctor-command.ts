@@ -93,7 +93,7 @@ function toFailure(name: string) {
 }
 
 function describeSource({ source, upstreams }: Settings): string {
-  const from = source.kind === "file" ? source.path : "built in, with the demo upstreams";
+  const from = source.kind === "file" ? source.path : "built in, with a demo upstream";
   return `${from} (${upstreams.size} upstreams)`;
 }
 

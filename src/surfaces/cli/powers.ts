@@ -64,6 +64,8 @@ export interface CliPowers {
   readonly terminal: Terminal;
   /** The folder of the built admin page. */
   readonly webFolder: string;
+  /** The folder of this package, which holds `examples/`. */
+  readonly packageFolder: string;
   /** The settings of the named file, of the one that is found, or the built-in ones. */
   loadSettings(explicit: string | undefined): Promise<Settings>;
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */

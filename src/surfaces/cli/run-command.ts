@@ -1,8 +1,8 @@
 /** `glovebox run`: one program, or a batch of them, through the whole pipeline. */
 
 import { randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { resolve } from "node:path";
+import { createReadStream, existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readAll } from "node:stream/consumers";
 
@@ -19,7 +19,7 @@ import { parseBatchLine } from "../parse-request.ts";
 import { parseCount, readText } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
-import type { Terminal } from "./powers.ts";
+import type { CliPowers, Terminal } from "./powers.ts";
 import { printJson, printPlan, printResult } from "./print.ts";
 import { UNRESTRICTED } from "./serve-commands.ts";
 
@@ -71,7 +71,7 @@ async function runCommand(invocation: Invocation<RunFlags>, file: string | undef
   if (flags.plan && flags.batch !== undefined) {
     throw new GloveboxError("REQUEST_INVALID", "--plan cannot be used with --batch", { hint: "Remove one of them" });
   }
-  const source = flags.batch === undefined ? await readSource(file, terminal) : "";
+  const source = flags.batch === undefined ? await readSource(file, powers, terminal) : "";
   const settings = withFlags(await invocation.loadSettings(), flags);
   using interrupt = watchInterrupt(terminal);
   await using gateway = await powers.openGateway(settings, flags);
@@ -87,10 +87,17 @@ function withFlags(settings: Settings, { wallMs, cpuMs, memoryMb, calls, engine 
   return { ...settings, sandbox: { ...settings.sandbox, limits, ...defined({ engine }) } };
 }
 
-async function readSource(file: string | undefined, terminal: Terminal): Promise<string> {
+async function readSource(file: string | undefined, powers: CliPowers, terminal: Terminal): Promise<string> {
   if (file === "-" || (file === undefined && !terminal.stdin.isTTY)) return readAll(terminal.stdin);
-  if (file !== undefined) return readText(file, terminal);
+  if (file !== undefined) return readText(toExample(file, powers, terminal) ?? file, terminal);
   throw new GloveboxError("REQUEST_INVALID", "No program was given", { hint: "Pass a file, or - for standard input" });
+}
+
+/** The examples of the package can be named from every folder; a file of the user comes first. */
+function toExample(file: string, { packageFolder }: CliPowers, { cwd }: Terminal): string | undefined {
+  if (!file.startsWith("examples/") || existsSync(resolve(cwd, file))) return undefined;
+  const example = join(packageFolder, file);
+  return existsSync(example) ? example : undefined;
 }
 
 async function runOne(source: string, session: RunSession): Promise<number> {

@@ -27,6 +27,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     nodeVersion: "24",
     terminal,
     webFolder: "/",
+    packageFolder: "/",
     loadSettings: async () => builtinSettings(new Map(), "/"),
     openGateway: async (settings: { readonly sandbox: { readonly engine: string } }) => {
       engine = settings.sandbox.engine;

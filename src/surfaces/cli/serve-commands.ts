@@ -59,12 +59,13 @@ async function serveCommand({ flags, powers, principal, agent, terminal, ...rest
     const { url } = server;
     const mcp = `${url}/mcp`;
     const admin = `${url}/#token=${token}`;
+    const { source } = settings;
     const missing = isolation === "strict" ? "" : "; glovebox doctor names what is missing";
     rest.print({ url, mcp, admin, engine, isolation, servers: found.servers }, [
       `Glovebox ${version} serves MCP at ${mcp}`,
       `  admin page  ${admin}`,
       `  isolation   ${LEVELS[isolation]}${missing}`,
-      `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with demo upstreams"}`,
+      `  settings    ${source.kind === "file" ? source.path : "built in, with a demo upstream"}`,
       ...found.servers.map(({ name, state, tools }) => `  upstream    ${name}: ${state}, ${countOf(tools, "tool")}`),
       ...found.servers.flatMap(({ name, cause, hint }) =>
         cause === undefined ? [] : [`  ! ${name}: ${cause}${hint === undefined ? "" : ` — ${hint}`}`],
@@ -74,7 +75,9 @@ async function serveCommand({ flags, powers, principal, agent, terminal, ...rest
       `  ${JSON.stringify({ mcpServers: { glovebox: { type: "http", url: mcp } } })}`,
       `or with Claude Code: claude mcp add --transport http glovebox ${mcp}`,
       "",
-      "Run a program without a client: npx glovebox run examples/demo.ts",
+      source.kind === "file"
+        ? `Show the tools without a client: npx glovebox tools --config ${source.path}`
+        : "Run a program without a client: npx glovebox run examples/demo.ts",
       "Stop with Ctrl-C.",
     ]);
     await ended;

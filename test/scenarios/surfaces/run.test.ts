@@ -14,14 +14,13 @@ const ENDLESS = "let n = 1; while (n > 0) n = (n % 7) + 1;";
 
 const CONFIG = { mcpServers: { everything: EVERYTHING, inventory: INVENTORY } };
 
-test("the demo program calls two real upstreams without a configuration", async (context) => {
+test("the demo program calls a real upstream without a configuration", async (context) => {
   const folder = makeFolder(context);
   const { code, stdout, stderr } = await runGlovebox(["run", resolve("examples/demo.ts")], { folder });
   assert.equal(code, 0, stderr);
   const value = JSON.parse(stdout) as Record<string, unknown>;
-  assert.equal(value["greeting"], "Echo: Hello from inside the glovebox");
-  assert.equal(typeof value["stockByCategory"], "object");
-  assert.match(stderr, /30 products read/);
+  assert.deepEqual(Object.keys(value), ["stockByCategory", "soldOut", "pendingOrders"]);
+  assert.match(stderr, /30 products and 60 orders read/);
 });
 
 test("run --json - returns the whole object of the contract", async (context) => {

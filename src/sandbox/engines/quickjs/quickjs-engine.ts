@@ -25,7 +25,7 @@ function findWasm(): string {
   } catch (cause) {
     throw new GloveboxError("SANDBOX_UNAVAILABLE", "The package of QuickJS is not installed", {
       cause,
-      hint: "Run `npm ci`",
+      hint: "Install Glovebox again; in a clone run `npm ci`",
     });
   }
 }
