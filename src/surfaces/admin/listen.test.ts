@@ -4,14 +4,37 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { App } from "./create-app.ts";
 import { startApp } from "./fixtures/start-app.ts";
 import { listen } from "./listen.ts";
+import type { Listener } from "./listen.ts";
 
 const createApp = (): App => ({ fetch: () => new Response("here"), stop: async () => {}, close: async () => {} });
+
+const readsBodies = (): App => ({ ...createApp(), fetch: async (request) => new Response(await request.text()) });
+
+const WIDE = { requestMs: 600_000, connections: 512 };
+
+/** A connection on which half a request was sent. */
+function sendHalf({ port }: Listener) {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  const answer = text(socket);
+  socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nContent-Length: 8\r\n\r\nhalf`);
+  return { answer, finish: () => void socket.write("more") };
+}
+
+/** The answer is empty if the connection was closed without one. */
+async function sendWhole(listener: Listener): Promise<string> {
+  const { answer, finish } = sendHalf(listener);
+  finish();
+  return answer.catch(() => "");
+}
 
 const broken = (): App => {
   throw new TypeError("broken");
@@ -98,4 +121,49 @@ test("closing answers an open request with its result or with 503", async (t) =>
   assert.deepEqual([told?.status, await told?.text()], [200, "cancelled"]);
   assert.equal(silent?.status, 503);
   assert.match((await silent?.text()) ?? "", /Glovebox is shutting down/);
+});
+
+test("a request that does not arrive in time is answered 408 and its connection is closed", async (t) => {
+  const limits = { ...WIDE, requestMs: 200 };
+  const listener = await listen({ createApp: readsBodies, host: "127.0.0.1", port: 0, limits });
+  t.after(() => listener.close());
+  const { answer } = sendHalf(listener);
+  assert.match(await answer, /^HTTP\/1.1 408 /);
+});
+
+test("a request that arrives in two parts within its time is answered", async (t) => {
+  const listener = await listen({ createApp: readsBodies, host: "127.0.0.1", port: 0, limits: WIDE });
+  t.after(() => listener.close());
+  const { answer, finish } = sendHalf(listener);
+  await globalThis.fetch(listener.url);
+  finish();
+  assert.match(await answer, /^HTTP\/1.1 200 [^]*halfmore$/);
+});
+
+test("an answer may take longer than a request may take to arrive", async (t) => {
+  const app = (): App => ({
+    ...createApp(),
+    fetch: async () => {
+      await delay(2_500);
+      return new Response("late");
+    },
+  });
+  const limits = { ...WIDE, requestMs: 1_000 };
+  const listener = await listen({ createApp: app, host: "127.0.0.1", port: 0, limits });
+  t.after(() => listener.close());
+  assert.equal(await (await globalThis.fetch(listener.url, { method: "POST", body: "all" })).text(), "late");
+});
+
+test("connections up to the limit are answered, and further ones are closed until one ends", async (t) => {
+  const limits = { ...WIDE, connections: 2 };
+  const listener = await listen({ createApp: readsBodies, host: "127.0.0.1", port: 0, limits });
+  t.after(() => listener.close());
+  const [first, second] = [sendHalf(listener), sendHalf(listener)];
+  assert.equal(await sendWhole(listener), "");
+  for (const { finish } of [first, second]) finish();
+  assert.match(await first.answer, /halfmore$/);
+  assert.match(await second.answer, /halfmore$/);
+  let later = "";
+  while (later === "") later = await sendWhole(listener);
+  assert.match(later, /halfmore$/);
 });

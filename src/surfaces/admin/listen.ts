@@ -21,6 +21,15 @@ interface ListenOptions {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  readonly limits?: ListenLimits;
+}
+
+/** What clients may hold open. */
+interface ListenLimits {
+  /** Time for a whole request to arrive. The answer may take longer. */
+  readonly requestMs: number;
+  /** Further connections are closed at once. */
+  readonly connections: number;
 }
 
 /** An open port. */
@@ -32,8 +41,13 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+const LISTEN_LIMITS: ListenLimits = Object.freeze({ requestMs: 30_000, connections: 512 });
+
 /** Time limit for the headers of a request. */
 const HEADERS_TIMEOUT_MS = 10_000;
+
+/** The interval in which Node looks for requests above their time limits. Its default is 30 seconds. */
+const CHECK_MS = 1_000;
 
 /** Time limit for sending the last answers, and the polling interval. */
 const ANSWER_MS = 250;
@@ -45,7 +59,7 @@ const CLOSING = JSON.stringify({
 });
 
 /** Rejects with `LISTEN_FAILED` if the port cannot be opened or is not on loopback. */
-export async function listen({ createApp, host, port }: ListenOptions): Promise<Listener> {
+export async function listen({ createApp, host, port, limits = LISTEN_LIMITS }: ListenOptions): Promise<Listener> {
   if (!isLoopback(host)) {
     throw new GloveboxError(
       "LISTEN_FAILED",
@@ -55,7 +69,12 @@ export async function listen({ createApp, host, port }: ListenOptions): Promise<
       },
     );
   }
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS });
+  const server = createServer({
+    requestTimeout: limits.requestMs,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, limits.requestMs),
+    connectionsCheckingInterval: CHECK_MS,
+  });
+  server.maxConnections = limits.connections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);

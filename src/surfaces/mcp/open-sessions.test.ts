@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { createMcpRoutes } from "./create-mcp-routes.ts";
 import { AGENT, createMemoryGateway } from "./fixtures/memory-gateway.ts";
 
-const LIMITS = { sessions: 2, idleMs: 1_000, requestBytes: 1_000 };
+const LIMITS = { sessions: 2, idleMs: 1_000, requestBytes: 1_000, unfinishedBytes: 10_000 };
 
 function open(t: TestContext) {
   const clock = { now: 0 };

@@ -8,13 +8,12 @@ import { randomBytes } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { RequestId, Server } from "@modelcontextprotocol/server";
 
-import type { Instant } from "../../domain/index.ts";
+import type { Instant, Json } from "../../domain/index.ts";
 
 /** The number of sessions, and how long an unused one is kept. */
 export interface SessionLimits {
   readonly sessions: number;
   readonly idleMs: number;
-  readonly requestBytes: number;
 }
 
 interface SessionsOptions {
@@ -47,13 +46,13 @@ export function openSessions(options: SessionsOptions) {
   const sessions = new Map<string, Session>();
 
   return {
-    async fetch(request: Request): Promise<Response> {
+    async fetch(request: Request, parsedBody?: Json): Promise<Response> {
       await sweep(sessions, now() - limits.idleMs);
       const id = request.headers.get("mcp-session-id");
-      if (id === null) return openSession(sessions, options, request);
+      if (id === null) return openSession(sessions, options, request, parsedBody);
       const session = sessions.get(id);
       if (!session) return refuse(404, -32_001, "Session not found; initialize again");
-      return forward(session, request, now);
+      return forward(session, request, parsedBody, now);
     },
     servers: () => [...sessions.values()].map(({ server }) => server),
     async close(): Promise<void> {
@@ -67,12 +66,12 @@ async function openSession(
   sessions: Map<string, Session>,
   { limits, now, createServer }: SessionsOptions,
   request: Request,
+  parsedBody: Json | undefined,
 ): Promise<Response> {
   const server = createServer();
   let isKept = false;
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: createSessionId,
-    maxRequestBodySize: limits.requestBytes,
     onsessioninitialized: (id) => {
       isKept = sessions.size < limits.sessions || evictOldestIdle(sessions);
       if (isKept) sessions.set(id, session);
@@ -82,13 +81,18 @@ async function openSession(
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   await server.connect(transport);
   rememberRequests(session);
-  const response = await forward(session, request, now);
+  const response = await forward(session, request, parsedBody, now);
   if (isKept) return response;
   await server.close();
   return transport.sessionId === undefined ? response : refuse(503, -32_000, "All sessions are busy; try again later");
 }
 
-async function forward(session: Session, request: Request, now: () => Instant): Promise<Response> {
+async function forward(
+  session: Session,
+  request: Request,
+  parsedBody: Json | undefined,
+  now: () => Instant,
+): Promise<Response> {
   const role = request.method === "GET" ? "listening" : "working";
   session.usedAt = now();
   session[role] += 1;
@@ -99,7 +103,7 @@ async function forward(session: Session, request: Request, now: () => Instant): 
     session.usedAt = now();
   };
   try {
-    const response = await session.transport.handleRequest(request);
+    const response = await session.transport.handleRequest(request, { parsedBody });
     return watchBody(response, onEnd, () => cancelRequests(session, request));
   } catch (error) {
     onEnd();
@@ -144,7 +148,8 @@ async function sweep(sessions: ReadonlyMap<string, Session>, usedBefore: Instant
   await Promise.all(expired.map((session) => session.transport.close()));
 }
 
-function refuse(status: number, code: number, message: string): Response {
+/** A JSON-RPC error as the answer to a whole HTTP request. */
+export function refuse(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
 }
 
