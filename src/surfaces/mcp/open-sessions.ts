@@ -8,7 +8,9 @@ import { randomBytes } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { RequestId, Server } from "@modelcontextprotocol/server";
 
+import { isJsonObject } from "../../domain/index.ts";
 import type { Instant, Json } from "../../domain/index.ts";
+import { INVALID_REQUEST, describeRepeatedId } from "./repeated-ids.ts";
 
 /** The number of sessions, and how long an unused one is kept. */
 export interface SessionLimits {
@@ -25,8 +27,8 @@ interface SessionsOptions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** The ids of the requests of one POST, to cancel them when the client disconnects. */
-  readonly requests: WeakMap<Request, RequestId[]>;
+  /** The requests without an answer, by id, each with all the ids of its POST. */
+  readonly open: Map<RequestId, readonly RequestId[]>;
   usedAt: Instant;
   /** Requests without a complete answer. */
   working: number;
@@ -77,10 +79,14 @@ async function openSession(
       if (isKept) sessions.set(id, session);
     },
   });
-  const session: Session = { transport, server, requests: new WeakMap(), usedAt: now(), working: 0, listening: 0 };
+  const session: Session = { transport, server, open: new Map(), usedAt: now(), working: 0, listening: 0 };
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
+  const send = transport.send.bind(transport);
+  transport.send = (message, related) => {
+    if (!("method" in message) && message.id !== undefined) session.open.delete(message.id);
+    return send(message, related);
+  };
   await server.connect(transport);
-  rememberRequests(session);
   const response = await forward(session, request, parsedBody, now);
   if (isKept) return response;
   await server.close();
@@ -95,36 +101,42 @@ async function forward(
 ): Promise<Response> {
   const role = request.method === "GET" ? "listening" : "working";
   session.usedAt = now();
+  const ids = findRequestIds(parsedBody);
+  const repeated = ids.find((id, at) => session.open.has(id) || ids.indexOf(id) < at);
+  if (repeated !== undefined) return refuse(400, INVALID_REQUEST, describeRepeatedId(repeated), repeated);
+  for (const id of ids) session.open.set(id, ids);
   session[role] += 1;
   let isOpen = true;
   const onEnd = (): void => {
-    if (isOpen) session[role] -= 1;
+    if (!isOpen) return;
     isOpen = false;
+    session[role] -= 1;
+    for (const id of ids) if (session.open.get(id) === ids) session.open.delete(id);
     session.usedAt = now();
   };
   try {
     const response = await session.transport.handleRequest(request, { parsedBody });
-    return watchBody(response, onEnd, () => cancelRequests(session, request));
+    return watchBody(response, onEnd, () => cancelRequests(session, ids));
   } catch (error) {
     onEnd();
     throw error;
   }
 }
 
-/** The transport passes each message with the HTTP request that carried it. */
-function rememberRequests({ transport, requests }: Session): void {
-  const receive = transport.onmessage;
-  transport.onmessage = (message, extra) => {
-    if (extra?.request && "id" in message && "method" in message) {
-      requests.set(extra.request, [...(requests.get(extra.request) ?? []), message.id]);
-    }
-    receive?.(message, extra);
-  };
+/** The ids of the requests in one body, which is a message or a batch. The transport checks the rest. */
+function findRequestIds(parsedBody: Json | undefined): readonly RequestId[] {
+  const messages: readonly (Json | undefined)[] = Array.isArray(parsedBody) ? parsedBody : [parsedBody];
+  return messages.flatMap((message) => {
+    if (!isJsonObject(message) || typeof message["method"] !== "string") return [];
+    const { id } = message;
+    return typeof id === "string" || typeof id === "number" ? [id] : [];
+  });
 }
 
 /** Streams cannot be resumed, so the work of an answer without a receiver is cancelled. */
-function cancelRequests({ transport, requests }: Session, request: Request): void {
-  for (const requestId of requests.get(request) ?? []) {
+function cancelRequests({ transport, open }: Session, ids: readonly RequestId[]): void {
+  for (const requestId of ids) {
+    if (open.get(requestId) !== ids) continue;
     const params = { requestId, reason: "The client disconnected" };
     transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
   }
@@ -149,8 +161,8 @@ async function sweep(sessions: ReadonlyMap<string, Session>, usedBefore: Instant
 }
 
 /** A JSON-RPC error as the answer to a whole HTTP request. */
-export function refuse(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+export function refuse(status: number, code: number, message: string, id: RequestId | null = null): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status });
 }
 
 /**

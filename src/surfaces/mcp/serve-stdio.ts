@@ -9,6 +9,7 @@ import type { McpDoor } from "../gateway.ts";
 import { toSessionDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { filterLines } from "./filter-lines.ts";
+import { refuseRepeatedIds } from "./repeated-ids.ts";
 
 /** Several times the largest program with its input. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -37,6 +38,7 @@ export function serveMcpOverStdio(
       for (const server of servers) void announceChange(server, door);
     });
     serveStdio(createServer, { transport, onerror: (error) => void door.report(error) });
+    refuseRepeatedIds(transport);
     const closeConnection = transport.onclose;
     transport.onclose = () => {
       stopListening();
