@@ -25,6 +25,7 @@ import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
 import { callSynthetic } from "./messages/synthetic.ts";
 import { parseResult } from "./messages/parse-result.ts";
+import { paceChanges } from "./pace-changes.ts";
 import { toUpstreamError } from "./to-error.ts";
 
 /** Lines of output in the cause of a failure. */
@@ -50,6 +51,7 @@ class McpConnector implements Connector {
   readonly #lifecycle: Lifecycle<Link>;
   readonly #breaker: Breaker;
   readonly #listeners = createListeners();
+  readonly #changes: ReturnType<typeof paceChanges>;
   #tools: readonly RemoteTool[] = [];
   #revision: string | undefined;
   #isStale = false;
@@ -61,7 +63,8 @@ class McpConnector implements Connector {
     this.#options = options;
     const onEnd = (link: Link): void => this.#onEnd(link);
     const isCrash = (error: GloveboxError): boolean => error instanceof UpstreamError && error.kind === "crash";
-    this.#dialer = new Dialer(options, { onToolsChanged: () => this.#markStale(), onEnd });
+    this.#changes = paceChanges({ now, onChange: () => this.#markStale() });
+    this.#dialer = new Dialer(options, { onToolsChanged: () => this.#changes.announce(this.#isStale), onEnd });
     this.#lifecycle = new Lifecycle<Link>({ id, now, isCrash, onState, open: (closing) => this.#open(closing) });
     this.#breaker = new Breaker({ id, now });
   }
@@ -126,6 +129,7 @@ class McpConnector implements Connector {
 
   async close(): Promise<void> {
     this.#lifecycle.close();
+    this.#changes.stop();
     await this.#dialer.close();
   }
 
@@ -160,7 +164,7 @@ class McpConnector implements Connector {
     this.#dialer.discard(link.transport);
   }
 
-  /** Notifies only once per listing, so a flood of notifications costs nothing. */
+  /** Notifies only once per listing. */
   #markStale(): void {
     if (this.#isStale) return;
     this.#isStale = true;

@@ -254,6 +254,23 @@ test("a changed list is announced once and fetched on the next listing", async (
   assert.deepEqual([heard, (await connector.tools()).length], [1, 3]);
 });
 
+test("a server that announces a change again and again is listed after pauses that double", async () => {
+  const connector = connect("plain");
+  await connector.tools();
+  let listed = 0;
+  let listing: Promise<unknown> = Promise.resolve();
+  connector.onToolsChanged(() => {
+    listed += 1;
+    listing = listing.then(() => connector.tools());
+  });
+  const startedAt = performance.now();
+  assert.equal(await call(connector, "announce", { count: 100 }), "announced");
+  await listing;
+  // The first pause has 100 ms. The clock of the connector stands still, so the server is never quiet.
+  const most = 1 + Math.log2(1 + (performance.now() - startedAt) / 100);
+  assert.ok(listed >= 1 && listed <= most, `${listed} listings, at most ${most} expected`);
+});
+
 test("pages are followed to their end, within limits", async () => {
   assert.equal((await connect("pages 100 100").tools()).length, 10_000);
   for (const mode of ["pages 101 1", "pages 2 5001", "endless-pages", "twins"]) {
