@@ -145,6 +145,42 @@ test("a call that a quota refused brings no labels, and a charged call does", as
   }
 });
 
+test("a result is learned before the session has read labeled data, and neither with it nor after it", async () => {
+  const echo = createTool("github.echo");
+  for (const [calls, learned] of [
+    [
+      [echo, SEND],
+      [echo, SEND],
+    ],
+    [[echo, SECRET, echo], [echo]],
+    [[STRANGE, echo, SEND], []],
+  ] as const) {
+    const observed: Tool[] = [];
+    const { bridge } = await open("ask", {
+      tools: [...TOOLS, echo],
+      learn: (tool) => void observed.push(tool),
+    });
+    for (const tool of calls) assert.equal((await bridge.call(tool.address, "{}")).ok, true);
+    assert.deepEqual(observed, learned);
+  }
+});
+
+test("a result is not learned if labeled data was delivered while its call was open", async () => {
+  const echo = createTool("github.echo");
+  const slow = Promise.withResolvers<null>();
+  const observed: string[] = [];
+  const { bridge } = await open("ask", {
+    tools: [...TOOLS, echo],
+    learn: (tool) => void observed.push(tool.address),
+    invoke: async (tool) => (tool === echo ? slow.promise : null),
+  });
+  const waiting = bridge.call(echo.address, "{}");
+  await bridge.call(SECRET.address, "{}");
+  slow.resolve(null);
+  await waiting;
+  assert.deepEqual(observed, []);
+});
+
 test("a builtin is guarded by its labels like any tool", async () => {
   const fetch = withLabels("glovebox.fetch", "untrusted", "external");
   const builtins = new Map([[fetch.address, { tool: fetch, answer: async () => "page" }]]);

@@ -55,7 +55,7 @@ export const STEPS: readonly Step[] = [
   { name: "trace", phase: "if made", run: findTrace },
   // Calls the upstream within `limits.callMs`, or answers a builtin call.
   { name: "invoke", phase: "if made", run: invoke },
-  // Learns the shape of the result.
+  // Learns the shape of the result, unless the session has read labeled data or reads it with this call.
   { name: "learn shape", phase: "if made", run: learnShape },
   // Keeps files on the host and puts their handles into the result.
   { name: "store attachments", phase: "if made", run: storeAttachments },

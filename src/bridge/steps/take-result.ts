@@ -10,8 +10,11 @@ const MAX_FILES = 100;
 const BASE64_CHARS = 4;
 const BASE64_BYTES = 3;
 
-export function learnShape({ bridge, tool, target, value }: Crossing): void {
-  if (!target.answer) bridge.options.learn?.(tool, value);
+/** Shapes are shared by all sessions, and a tool can return what it is given: so none is learned beside labeled data. */
+export function learnShape({ bridge, tool, seq, target, value }: Crossing): void {
+  const { learn, flow } = bridge.options;
+  const labels = flow?.sourcesWith(tool, seq) ?? [];
+  if (!target.answer && labels.length === 0) learn?.(tool, value);
 }
 
 /** Files never enter an isolate: the program gets the handle of each in its place. */

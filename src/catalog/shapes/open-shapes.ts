@@ -1,7 +1,8 @@
 /**
  * Learns the result types of tools whose servers do not declare them. Shapes hold field names and types, never values.
  * They belong to a tool's definition and are shared by all principals, so nothing is learned from tools that are private
- * or untrusted. Learning starts after the reply was sent, uses a bounded part of it, and cannot fail a call.
+ * or untrusted, and the bridge passes on no result of a session that has read labeled data. Learning starts after the
+ * reply was sent, uses a bounded part of it, and cannot fail a call.
  */
 
 import { parseJson } from "../../domain/index.ts";
