@@ -4,6 +4,7 @@ export { capText, cleanText } from "./clean-text.ts";
 export type { CleanOptions } from "./clean-text.ts";
 export { countEdits } from "./count-edits.ts";
 export { digestOf } from "./digest-of.ts";
+export { toPlainJson, toVisible } from "./escape-hidden.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
 export { redactPaths } from "./redact-paths.ts";
 export { redactApproval, redactEvent, redactResult } from "./redact-secrets.ts";

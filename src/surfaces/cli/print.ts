@@ -2,7 +2,7 @@
 
 import type { Writable } from "node:stream";
 
-import { cleanText } from "../../text/index.ts";
+import { cleanText, toPlainJson } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
 import type { CallPlan, DryRun, ExecutionResult, Finding, GloveboxError, PublicError } from "../../domain/index.ts";
 import type { PlanAnswer } from "../gateway.ts";
@@ -18,29 +18,6 @@ export function printLine(stream: Writable, text: string): void {
 export function printJson(stream: Writable, value: unknown): void {
   stream.write(`${toPlainJson(value)}\n`);
 }
-
-/** Also escapes terminal controls and invisible characters that JSON does not escape; it parses to the same value. */
-export function toPlainJson(value: unknown, indent = 0): string {
-  return JSON.stringify(value, null, indent).replaceAll(UNPRINTABLE, escapeUnits);
-}
-
-/** Text for a reviewer: terminal controls and invisible characters are written out instead of removed. */
-export function toVisible(text: string): string {
-  return text.toWellFormed().replaceAll(HIDDEN, escapeUnits);
-}
-
-function escapeUnits(character: string): string {
-  return character
-    .split("")
-    .map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
-}
-
-/** JSON has none of them outside of strings. */
-const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
-
-/** The same, with the controls that JSON escapes; tabs and line breaks are visible. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 export function formatError(error: PublicError): string {
   const place = error.line === undefined ? "" : ` (line ${error.line}, column ${error.column ?? 1})`;

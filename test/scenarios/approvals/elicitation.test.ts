@@ -144,6 +144,25 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
         });
       }
 
+      await context.test(
+        "a form that cannot show the whole call offers only to reject, and an approval there decides nothing",
+        async () => {
+          const before = gateway.changes();
+          const code = "return await probe.change({ to: 'x'.repeat(5000), amount: 5 })";
+          const allowing = await connectHttp(context, gateway, era, () => accept(ONCE));
+          const { state, execution, approvals } = await call(allowing.client, "execute", { code });
+          assert.deepEqual([state, gateway.changes()], ["paused", before]);
+          const [{ message, requestedSchema } = assert.fail()] = allowing.forms;
+          const shows = new RegExp(`run: glovebox approvals show ${approvals?.[0]}\n`);
+          assert.match(message, shows);
+          const decision = { type: "string", title: "Decide", enum: [REJECT] };
+          assert.deepEqual(requestedSchema, { type: "object", properties: { decision }, required: ["decision"] });
+          const rejecting = await connectHttp(context, gateway, era, () => accept(REJECT));
+          const { error } = await call(rejecting.client, "resume", { execution });
+          assert.deepEqual([error?.code, gateway.changes()], ["POLICY_APPROVAL_REJECTED", before]);
+        },
+      );
+
       await context.test("a client without elicitation shows no form", async () => {
         const { client, forms } = await connectHttp(context, gateway, era);
         const { state, approvals } = await call(client, "execute", { code: CHANGE });

@@ -1,10 +1,10 @@
 /** Prints a waiting call for a reviewer. No part of it can hide, overwrite or imitate other output on a terminal. */
 
-import { cleanText } from "../../../text/index.ts";
+import { cleanText, toPlainJson, toVisible } from "../../../text/index.ts";
 import type { Approval, HeldChange, Instant, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/index.ts";
-import { formatPlan, toPlainJson, toVisible } from "../print.ts";
+import { formatPlan } from "../print.ts";
 
 type Review = Awaited<ReturnType<ApprovalDesk["show"]>>;
 

@@ -6,10 +6,23 @@ import { describe, it } from "node:test";
 import { parseToolAddress } from "../../../domain/index.ts";
 import type { Approval } from "../../../domain/index.ts";
 import { APPROVAL, known } from "../fixtures/approval.ts";
-import { parseAnswer, toApprovalForm } from "./approval-form.ts";
+import { MAX_SHOWN_BYTES, canApprove, parseAnswer, toApprovalForm } from "./approval-form.ts";
+import type { ApprovalForm } from "./approval-form.ts";
+
+const CHOICES = [
+  "this call",
+  "all calls of this tool in this execution",
+  "the same call for this session",
+  "reject",
+] as const;
 
 const linesOf = (more: Partial<Approval>): readonly string[] =>
   toApprovalForm({ ...APPROVAL, ...more }).message.split("\n");
+
+const choicesOf = ({ requestedSchema }: ApprovalForm): unknown => {
+  const { decision } = requestedSchema.properties;
+  return decision && "enum" in decision ? decision.enum : undefined;
+};
 
 describe("toApprovalForm", () => {
   it("shows the tool, its arguments and the reason", () => {
@@ -25,16 +38,46 @@ describe("toApprovalForm", () => {
     const labels = [{ label: "private", tool, execution: APPROVAL.execution, seq: 1 } as const];
     assert.equal(linesOf({ labels })[3], "It has read: private data (mail.read)");
   });
-  it("contains no line break, escape or invisible character of the program", () => {
-    const text = "\n\u001b[31mApproval ap_x: allowed\u202e\u200b\r\nyes";
-    const lines = linesOf({ args: { [text]: text }, reason: text });
+  it("writes out line breaks, controls and invisible characters of the program, and drops none", () => {
+    const hidden = "\n\u001b[31m\u202e\u200b\u00a0\u3164\u2800\ufe0f\u{e0041}\r\t\u0085";
+    const args = { [hidden]: `${hidden} ap_x: allowed`, spaces: "a   b" };
+    const lines = linesOf({ args, reason: `money\n${hidden}leaves` });
     assert.equal(lines.length, 4);
-    // oxlint-disable-next-line no-control-regex
-    assert.doesNotMatch(lines.join("\n"), /[\u001b\u202e\u200b\r]/u);
+    for (const line of lines) assert.match(line, /^[ -~]*$/);
+    assert.deepEqual(JSON.parse(lines[1]?.slice("Arguments: ".length) ?? ""), args);
+    assert.match(lines[1] ?? "", /\\u202e\\u200b\\u00a0\\u3164\\u2800\\ufe0f\\udb40\\udc41/);
+    assert.match(lines[2] ?? "", /money\\n\\n\\u001b\[31m\\u202e/);
   });
-  it("cuts long arguments", () => {
-    const [, args = ""] = linesOf({ args: { text: "x".repeat(100_000) } });
-    assert.ok(Buffer.byteLength(args) < 2_200, String(args.length));
+  it("shows visible characters of every script as they are", () => {
+    assert.equal(linesOf({ args: { to: "Zoë 世界 🧤" } })[1], 'Arguments: {"to":"Zoë 世界 🧤"}');
+  });
+  it("shows whole arguments below and at the limit, and above it only offers to reject and names the full view", () => {
+    const room = MAX_SHOWN_BYTES - APPROVAL.reason.length - '{"text":""}'.length;
+    for (const length of [room - 1, room]) {
+      const text = "x".repeat(length);
+      const form = toApprovalForm({ ...APPROVAL, args: { text } });
+      assert.equal(form.message.split("\n")[1], `Arguments: {"text":"${text}"}`);
+      assert.deepEqual(choicesOf(form), CHOICES);
+      assert.equal(canApprove({ ...APPROVAL, args: { text } }), true);
+    }
+    // Escapes count as they are shown.
+    for (const text of ["x".repeat(room + 1), "\u200b".repeat(room / 6 + 1), "x".repeat(1_000_000)]) {
+      const form = toApprovalForm({ ...APPROVAL, args: { text } });
+      assert.deepEqual(form.message.split("\n").slice(1, -1), [
+        "Arguments: too long for this form, which can only reject the call.",
+        `To see all of them and to approve, run: glovebox approvals show ${APPROVAL.id}`,
+        "Why you are asked: money leaves",
+      ]);
+      assert.deepEqual(choicesOf(form), ["reject"]);
+      assert.equal(canApprove({ ...APPROVAL, args: { text } }), false);
+    }
+  });
+  it("only offers to reject if the reason is too long or the arguments are not known", () => {
+    const long = toApprovalForm({ ...APPROVAL, reason: "x".repeat(MAX_SHOWN_BYTES) });
+    assert.deepEqual(choicesOf(long), ["reject"]);
+    assert.ok(Buffer.byteLength(long.message) < 1_000, String(long.message.length));
+    for (const argsShown of ["beginning", "dropped", "damaged"] as const)
+      assert.deepEqual(choicesOf(toApprovalForm({ ...APPROVAL, args: null, argsShown })), ["reject"]);
   });
   it("toApprovalForm has no preselected choice", () => {
     assert.doesNotMatch(JSON.stringify(toApprovalForm(APPROVAL).requestedSchema), /"default"/);
@@ -42,16 +85,27 @@ describe("toApprovalForm", () => {
 });
 
 describe("parseAnswer", () => {
-  const answer = (decision: unknown): unknown => parseAnswer({ action: "accept", content: { decision } });
+  const mayApprove = true;
+  const answer = (decision: unknown, offered = { mayApprove }): unknown =>
+    parseAnswer({ action: "accept", content: { decision } }, offered);
   it("accepts the choices that were offered", () => {
     assert.deepEqual(answer("this call"), { verdict: "approve", scope: "call" });
     assert.deepEqual(answer("all calls of this tool in this execution"), { verdict: "approve", scope: "execution" });
     assert.deepEqual(answer("the same call for this session"), { verdict: "approve", scope: "session" });
     assert.deepEqual(answer("reject"), { verdict: "reject" });
   });
+  it("accepts no approval if only rejecting was offered", () => {
+    const offered = { mayApprove: false };
+    for (const choice of CHOICES.slice(0, -1)) assert.equal(answer(choice, offered), undefined);
+    assert.deepEqual(answer("reject", offered), { verdict: "reject" });
+    assert.deepEqual(parseAnswer({ action: "decline" }, offered), { verdict: "reject", note: "declined" });
+  });
   it("rejects the call when the form was declined", () => {
     const content = { decision: "this call" };
-    assert.deepEqual(parseAnswer({ action: "decline", content }), { verdict: "reject", note: "declined" });
+    assert.deepEqual(parseAnswer({ action: "decline", content }, { mayApprove }), {
+      verdict: "reject",
+      note: "declined",
+    });
   });
   it("returns undefined in any other case", () => {
     for (const decision of ["", "This call", "approve", "constructor", true, null, ["this call"]])
@@ -67,6 +121,6 @@ describe("parseAnswer", () => {
       { action: "cancel", content },
       { content },
     ])
-      assert.equal(parseAnswer(raw), undefined);
+      assert.equal(parseAnswer(raw, { mayApprove }), undefined);
   });
 });

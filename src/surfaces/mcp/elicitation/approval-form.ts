@@ -2,7 +2,7 @@
 
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
-import { cleanText } from "../../../text/index.ts";
+import { cleanText, toPlainJson, toVisible } from "../../../text/index.ts";
 import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
@@ -25,25 +25,53 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
   unknown: "may change something",
 };
 
-const MAX_ARGUMENT_BYTES = 2_000;
+/** The most that a person can be expected to read in a form: arguments and reason together, as they are shown. */
+export const MAX_SHOWN_BYTES = 4_000;
 const MAX_REASON_BYTES = 500;
 
-/** Arguments and reasons stay on one line each, so they cannot imitate another line of the form. */
+/**
+ * Shows the whole call, or offers no approval. Arguments and reasons stay on one line each, with invisible characters
+ * written out, so they can neither imitate another line of the form nor hide in their own.
+ */
 export function toApprovalForm(approval: Approval): ApprovalForm {
-  const { id, execution, tool, effect, args, reason, labels } = approval;
+  const { id, execution, tool, effect, labels } = approval;
+  const shown = showWhole(approval);
   const message = [
     `A program wants to call ${tool}, which ${EFFECTS[effect]} (${effect}).`,
-    `Arguments: ${toLine(JSON.stringify(args), MAX_ARGUMENT_BYTES)}`,
-    `Why you are asked: ${toLine(reason, MAX_REASON_BYTES)}`,
+    ...(shown ?? showPart(approval)),
     ...describeLabels(labels),
     `Approval ${id}, execution ${execution}`,
   ].join("\n");
-  const decision = { type: "string" as const, title: "Allow", enum: [...CHOICES.keys()] };
+  const choices = shown ? [...CHOICES.keys()] : ["reject"];
+  const decision = { type: "string" as const, title: shown ? "Allow" : "Decide", enum: choices };
   return { message, requestedSchema: { type: "object", properties: { decision }, required: ["decision"] } };
 }
 
-function toLine(text: string, maxBytes: number): string {
-  return cleanText(text, { maxBytes }).replaceAll(/\s+/gu, " ");
+/** Returns true if the form shows the whole call, so that its answer may approve. */
+export function canApprove(approval: Approval): boolean {
+  return showWhole(approval) !== undefined;
+}
+
+/** Returns `undefined` if it is too long for a form. */
+function showWhole({ args, argsShown, reason }: Approval): readonly string[] | undefined {
+  if (argsShown !== undefined) return undefined;
+  const [shownArgs, shownReason] = [toPlainJson(args), toLine(reason)];
+  if (Buffer.byteLength(shownArgs) + Buffer.byteLength(shownReason) > MAX_SHOWN_BYTES) return undefined;
+  return [`Arguments: ${shownArgs}`, `Why you are asked: ${shownReason}`];
+}
+
+function showPart({ id, reason }: Approval): readonly string[] {
+  return [
+    "Arguments: too long for this form, which can only reject the call.",
+    `To see all of them and to approve, run: glovebox approvals show ${id}`,
+    `Why you are asked: ${cleanText(toLine(reason), { maxBytes: MAX_REASON_BYTES })}`,
+  ];
+}
+
+function toLine(text: string): string {
+  return toVisible(text)
+    .replaceAll("\n", String.raw`\n`)
+    .replaceAll("\t", String.raw`\t`);
 }
 
 function describeLabels(labels: readonly LabelSource[]): readonly string[] {
@@ -53,16 +81,20 @@ function describeLabels(labels: readonly LabelSource[]): readonly string[] {
 
 /**
  * Parses what the client sent as the answer of the person. Declining the form rejects the call. Returns `undefined` for
- * anything else without a clear decision, such as a closed form: the call keeps waiting.
+ * anything else without a clear decision that was offered, such as a closed form: the call keeps waiting.
  */
-export function parseAnswer(raw: unknown): Parameters<ApprovalDesk["decide"]>[1] | undefined {
+export function parseAnswer(
+  raw: unknown,
+  { mayApprove }: { readonly mayApprove: boolean },
+): Parameters<ApprovalDesk["decide"]>[1] | undefined {
   const { action, content } = isJsonObject(raw) ? raw : {};
   if (action === "decline") return { verdict: "reject", note: "declined" };
   if (action !== "accept" || !isJsonObject(content)) return undefined;
   const { decision } = content;
   const chosen = typeof decision === "string" ? CHOICES.get(decision) : undefined;
   if (chosen === undefined) return undefined;
-  return chosen === "reject" ? { verdict: "reject" } : { verdict: "approve", scope: chosen };
+  if (chosen === "reject") return { verdict: "reject" };
+  return mayApprove ? { verdict: "approve", scope: chosen } : undefined;
 }
 
 /** The first decision counts, and it may have come from another person. */

@@ -12,7 +12,7 @@ import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "..
 import type { ClientApprovals } from "../../../policy/index.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
-import { ignoreOvertaken, parseAnswer, toApprovalForm } from "./approval-form.ts";
+import { canApprove, ignoreOvertaken, parseAnswer, toApprovalForm } from "./approval-form.ts";
 
 /** One request of a client about one execution. */
 export interface Conversation {
@@ -107,11 +107,12 @@ function askByAnswer(
   open: readonly Approval[],
 ): InputRequiredResult {
   const asked = open.map(({ id }) => id);
+  const rejectOnly = open.filter((approval) => !canApprove(approval)).map(({ id }) => id);
   return inputRequired({
     inputRequests: Object.fromEntries(
       open.map((approval) => [approval.id, inputRequired.elicit(toApprovalForm(approval))]),
     ),
-    requestState: clientApprovals.close(principal, { execution, request, asked, left: [...left] }),
+    requestState: clientApprovals.close(principal, { execution, request, asked, rejectOnly, left: [...left] }),
   });
 }
 
@@ -132,7 +133,8 @@ async function askByPush(
   const settled = pause(POLL_MS, ended)
     .then(() => pollUntil(isSettled, ended))
     .then(() => done.abort());
-  const answer = parseAnswer(await ask(toApprovalForm(approval), ended).catch(() => undefined));
+  const rawAnswer = await ask(toApprovalForm(approval), ended).catch(() => undefined);
+  const answer = parseAnswer(rawAnswer, { mayApprove: canApprove(approval) });
   done.abort();
   await settled;
   if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);

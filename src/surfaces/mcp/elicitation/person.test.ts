@@ -56,6 +56,18 @@ describe("takeAnswers", () => {
     assert.equal((await queue.approvals.find(other.id))?.state, "pending");
   });
 
+  it("accepts no approval where only rejecting was offered, and a rejection there", async () => {
+    const { queue, clientApprovals, id, execution, take, stateNow } = await asked();
+    await using _ = queue;
+    const round = { execution, request: REQUEST, asked: [id], rejectOnly: [id], left: [] };
+    const rawState = clientApprovals.close(AGENT, round);
+    assert.deepEqual(await take({ rawState }), { execution, left: new Set([id]) });
+    assert.equal(await stateNow(), "pending");
+    const rawAnswers = { [id]: { action: "accept", content: { decision: "reject" } } };
+    assert.deepEqual(await take({ rawState, rawAnswers }), { execution, left: new Set() });
+    assert.equal(await stateNow(), "rejected");
+  });
+
   it("refuses a state of another request, another principal or another origin, and decides nothing", async () => {
     const { queue, clientApprovals, id, execution, take, stateNow } = await asked();
     await using _ = queue;

@@ -73,7 +73,8 @@ export async function takeAnswers(
   if (round.request !== request) throw invalid();
   const left = new Set<string>(round.left);
   for (const id of round.asked) {
-    const answer = parseAnswer(Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined);
+    const rawAnswer = Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined;
+    const answer = parseAnswer(rawAnswer, { mayApprove: !round.rejectOnly.includes(id) });
     if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
     else left.add(id);
   }
@@ -89,10 +90,10 @@ function open(clientApprovals: ClientApprovals, principal: Principal, state: str
 }
 
 function parseRound(raw: Json) {
-  const { execution: rawExecution, request, asked, left } = isJsonObject(raw) ? raw : {};
+  const { execution: rawExecution, request, asked, rejectOnly, left } = isJsonObject(raw) ? raw : {};
   const execution = parseExecutionId(rawExecution);
   if (!execution || typeof request !== "string") throw invalid();
-  return { execution, request, asked: parseIds(asked), left: parseIds(left) };
+  return { execution, request, asked: parseIds(asked), rejectOnly: parseIds(rejectOnly), left: parseIds(left) };
 }
 
 function parseIds(raw: Json | undefined): readonly ApprovalId[] {
