@@ -98,7 +98,7 @@ const HELLO = {
 /** Measures until the first response; waits for the end of the process without counting it. */
 async function timeStart(folder: string): Promise<number> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp"], {
+  const child = spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp", "--config", "glovebox.config.json"], {
     cwd: folder,
     stdio: ["pipe", "pipe", "ignore"],
   });

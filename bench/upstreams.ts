@@ -49,7 +49,8 @@ async function measureGateway(upstreams: number): Promise<number | undefined> {
   const names = Array.from({ length: upstreams }, (_, at) => `inventory${at}`);
   const mcpServers = Object.fromEntries(names.map((name) => [name, INVENTORY]));
   writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify({ mcpServers }));
-  const gateway = spawn(process.execPath, [resolve("bin/glovebox.js"), "serve", "--json", "--port", "0"], {
+  const args = ["serve", "--json", "--port", "0", "--config", "glovebox.config.json"];
+  const gateway = spawn(process.execPath, [resolve("bin/glovebox.js"), ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "ignore"],
   });

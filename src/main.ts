@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { builtinSettings, findConfig, loadSettings, parseSettings, toUserConfigFolder } from "./config/index.ts";
+import { createConfigs, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
 import { defined } from "./domain/index.ts";
 import type { EngineName } from "./domain/index.ts";
@@ -15,6 +15,7 @@ import { endWithLauncher } from "./processes/index.ts";
 import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { VERSION, createHostPowers, createPrincipal } from "./host-powers.ts";
+import type { HostPowers } from "./host-powers.ts";
 import { openGateway, replayRecording } from "./open-gateway.ts";
 import type { GatewayOptions } from "./open-gateway.ts";
 import { openOperatorRecords, readRecords } from "./open-records.ts";
@@ -32,7 +33,7 @@ export type { Glovebox } from "./surfaces/index.ts";
 export async function createGlovebox(config: GloveboxConfig | string): Promise<Glovebox> {
   const settings =
     typeof config === "string"
-      ? await findSettings(config)
+      ? await findConfigs(createHostPowers()).loadSettings(config)
       : parseSettings(config, { folder: process.cwd() }, process.env);
   return createLibrary(await openConfirmed(settings, { lasting: true }), createPrincipal("library", "service"));
 }
@@ -67,7 +68,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     terminal: createTerminal(process),
     webFolder: join(dirname(fileURLToPath(import.meta.url)), "web"),
     packageFolder: dirname(dirname(fileURLToPath(import.meta.url))),
-    loadSettings: findSettings,
+    ...findConfigs(host),
     openGateway: (settings, options) => openConfirmed(settings, { ...options, host }),
     openRecords: (settings) => openOperatorRecords(settings, host),
     readRecords,
@@ -95,10 +96,9 @@ function openConfirmed(settings: Settings, options: GatewayOptions): Promise<Gat
   return openGateway(settings, isConfirmed ? { ...options, unrestrictedNetwork: true } : options);
 }
 
-async function findSettings(explicit: string | undefined): Promise<Settings> {
-  const cwd = process.cwd();
-  const userConfigFolder = toUserConfigFolder(process.env["XDG_CONFIG_HOME"], homedir());
-  const path = await findConfig({ cwd, userConfigFolder, explicit });
-  if (path !== undefined) return loadSettings(path, process.env);
-  return builtinSettings(findDemoUpstreams(process.execPath, cwd), cwd);
+function findConfigs({ warn }: Pick<HostPowers, "warn">) {
+  const homes = { configHome: process.env["XDG_CONFIG_HOME"], stateHome: process.env["XDG_STATE_HOME"] };
+  const user = { cwd: process.cwd(), home: homedir(), uid: process.getuid?.(), ...homes };
+  const findUpstreams = (cwd: string) => findDemoUpstreams(process.execPath, cwd);
+  return createConfigs({ ...user, environment: process.env, findUpstreams, warn });
 }

@@ -51,7 +51,10 @@ async function open({ cwd, name, call, upstreams }: Setup): Promise<Peer> {
   };
   writeFileSync(join(cwd, "glovebox.config.json"), JSON.stringify(config));
   const client = await openMcpClient(
-    spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp"], { cwd, stdio: ["pipe", "pipe", "ignore"] }),
+    spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp", "--config", "glovebox.config.json"], {
+      cwd,
+      stdio: ["pipe", "pipe", "ignore"],
+    }),
   );
   return {
     name,

@@ -1,9 +1,12 @@
 /** The interface of `config`: turns a configuration file into one checked, deeply frozen settings object. */
 
 export { checkUnrestricted } from "./check-unrestricted.ts";
-export { findConfig, toUserConfigFolder } from "./read/find-config.ts";
+export { createConfigs } from "./create-configs.ts";
+export { createConsents } from "./consents.ts";
+export { describeConfig } from "./describe-config.ts";
 export { followRules, parseRules } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
+export type { ConfigText } from "./load-settings.ts";
 export { parseNetworkPolicy } from "./schema/network-schema.ts";
 export type { WrittenNetworkPolicy } from "./schema/network-schema.ts";
 export { parseLimits } from "./schema/sandbox-schema.ts";

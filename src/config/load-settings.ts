@@ -1,34 +1,62 @@
 /** Reads a configuration file. A `.ts` file is code of the operator and runs with the gateway's rights. */
 
+import { realpath } from "node:fs/promises";
 import { dirname, extname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import type { Digest } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
 import { parseJsonc } from "./read/parse-jsonc.ts";
 import { parseSettings } from "./parse-settings.ts";
 import { quote } from "./problems.ts";
-import { checkFile, readTextFile, refuseFile, toReason } from "./read/read-text-file.ts";
+import { readTextFile, refuseFile, toReason } from "./read/read-text-file.ts";
 import type { Settings } from "./settings.ts";
 
 const FILE = { maxBytes: 1024 * 1024, kind: "a configuration" };
 
-/** Returns the settings of the file at this absolute path; relative paths in it start from its folder. */
-export async function loadSettings(path: string, environment: EnvironmentVariables): Promise<Settings> {
+/** A configuration before anything in it takes effect. */
+export interface ConfigText {
+  /** As it was found, and without links. */
+  readonly path: string;
+  readonly realPath: string;
+  readonly text: string;
+  readonly digest: Digest;
+  /** True for a `.ts` file. */
+  readonly isCode: boolean;
+}
+
+/** Reads the file at this absolute path, and neither parses nor runs it. */
+export async function readConfig(path: string): Promise<ConfigText> {
   if (!isAbsolute(path)) throw new TypeError("The path of a configuration file must be absolute");
   const ending = extname(path);
   if (ending !== ".json" && ending !== ".jsonc" && ending !== ".ts") {
     const hint = "Use a file that ends in .json, .jsonc or .ts";
     throw refuseFile(path, `has the unsupported extension ${quote(ending)}`, { hint });
   }
-  const folder = dirname(path);
-  if (ending === ".ts") return parseSettings((await importConfig(path)).default, { folder, path }, environment);
   const text = await readTextFile(path, FILE);
-  return parseSettings(parseJsonc(text, path), { folder, path, text }, environment);
+  return { path, realPath: await realpath(path), text, digest: digestOf(text), isCode: ending === ".ts" };
+}
+
+/**
+ * Returns the settings of the file at this absolute path; relative paths in it start from its folder. `admit` decides
+ * whether the file may take effect; without its consent, the settings are those of an empty configuration.
+ */
+export async function loadSettings(
+  path: string,
+  environment: EnvironmentVariables,
+  admit?: (written: ConfigText) => Promise<boolean>,
+): Promise<Settings> {
+  const written = await readConfig(path);
+  const { text, isCode } = written;
+  const source = { folder: dirname(path), path };
+  if (admit && !(await admit(written))) return parseSettings({}, source, environment);
+  if (isCode) return parseSettings((await importConfig(path)).default, source, environment);
+  return parseSettings(parseJsonc(text, path), { ...source, text }, environment);
 }
 
 /** Returns the whole module, because returning a default export that is a promise would await it. */
 async function importConfig(path: string): Promise<{ readonly default: unknown }> {
-  await checkFile(path, FILE);
   const module: object = await import(pathToFileURL(path).href).catch((cause: unknown) => {
     const hint = "Correct the file; Node must be able to run it";
     throw refuseFile(path, `cannot be run: ${toReason(cause)}`, { hint, cause });

@@ -77,7 +77,7 @@ export function toPlace(file: string | undefined, at: FilePosition | undefined):
 }
 
 /** Returns for example `mcpServers["my server"].args[0]`, escaped for terminals. */
-function toKeyText(path: KeyPath): string {
+export function toKeyText(path: KeyPath): string {
   if (path.length === 0) return "(top level)";
   const text = path.map((segment) => {
     if (typeof segment === "number") return `[${segment}]`;

@@ -20,6 +20,7 @@ export const ERRORS = {
   REQUEST_CONFLICT: { fault: "caller", http: 409, retry: false },
   REQUEST_CANCELLED: { fault: "caller", http: 499, retry: false },
   CONFIG_INVALID: { fault: "caller", http: 500, retry: false },
+  CONFIG_UNTRUSTED: { fault: "caller", http: 500, retry: false },
   LISTEN_FAILED: { fault: "caller", http: 500, retry: false },
   PROGRAM_SYNTAX: { fault: "program", http: 422, retry: false },
   PROGRAM_FORBIDDEN: { fault: "program", http: 422, retry: false },

@@ -17,6 +17,7 @@ const PINNED: readonly (readonly [code: string, fault: string, http: number, ret
   ["REQUEST_CONFLICT", "caller", 409, false],
   ["REQUEST_CANCELLED", "caller", 499, false],
   ["CONFIG_INVALID", "caller", 500, false],
+  ["CONFIG_UNTRUSTED", "caller", 500, false],
   ["LISTEN_FAILED", "caller", 500, false],
   ["PROGRAM_SYNTAX", "program", 422, false],
   ["PROGRAM_FORBIDDEN", "program", 422, false],

@@ -99,6 +99,7 @@ test("these environment variables are read, each in one place", () => {
     'main.ts "GLOVEBOX_LAUNCHER"',
     'main.ts "GLOVEBOX_UNRESTRICTED_NETWORK"',
     'main.ts "XDG_CONFIG_HOME"',
+    'main.ts "XDG_STATE_HOME"',
     'open-gateway.ts "OTEL_EXPORTER_OTLP_ENDPOINT"',
     'open-records.ts "GLOVEBOX_ENCRYPTION_KEY"',
     'open-records.ts "GLOVEBOX_NEW_ENCRYPTION_KEY"',

@@ -27,7 +27,7 @@ export async function readTextFile(path: string, options: TextFileOptions): Prom
 }
 
 /** Checks the file before it is opened, because opening a pipe would wait for a writer. */
-export async function checkFile(path: string, options: TextFileOptions): Promise<void> {
+async function checkFile(path: string, options: TextFileOptions): Promise<void> {
   const status = await stat(path).catch((cause: unknown) => {
     const hint = "Check the path and the permissions";
     throw refuseFile(path, `cannot be read (${toReason(cause)})`, { hint, cause });

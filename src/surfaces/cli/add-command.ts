@@ -12,6 +12,7 @@ import type { Command } from "commander";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/index.ts";
+import { createConfirm } from "./confirm-config.ts";
 import type { CommandContext, Terminal } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
 
@@ -32,16 +33,21 @@ interface SharedFlags {
 
 function createInvocation<Own>(context: CommandContext, flags: SharedFlags & Own) {
   const { powers } = context;
-  let settings: ReturnType<typeof powers.loadSettings> | undefined;
-  const loadSettings = () => (settings ??= powers.loadSettings(flags.config)); // a command reads it once
+  // A command reads it once.
+  let loaded: ReturnType<typeof powers.loadSettings> | undefined;
+  let read: typeof loaded;
+  const loadSettings = () => (loaded ??= powers.loadSettings(flags.config, createConfirm(powers.terminal)));
+  const readSettings = () => loaded ?? (read ??= powers.readSettings(flags.config));
   return {
     ...context,
     flags,
     terminal: powers.terminal,
+    /** For what starts an upstream or a program, or connects to an address of the configuration. */
     loadSettings,
+    readSettings,
     openGateway: async () => powers.openGateway(await loadSettings()),
-    openRecords: async () => powers.openRecords(await loadSettings()),
-    readRecords: async () => powers.readRecords(await loadSettings()),
+    openRecords: async () => powers.openRecords(await readSettings()),
+    readRecords: async () => powers.readRecords(await readSettings()),
     print: createPrint(powers.terminal, flags),
   };
 }

@@ -83,10 +83,10 @@ async function examineLedger(settings: Settings, powers: CliPowers): Promise<rea
   return [ledger, ...exports];
 }
 
-/** Rejects again with anything that is not the cause of a problem. */
+/** Rejects again with anything that is not the cause of a problem, and with a configuration that needs consent. */
 function toFailure(name: string) {
   return (thrown: unknown): Check => {
-    if (!(thrown instanceof GloveboxError)) throw thrown;
+    if (!(thrown instanceof GloveboxError) || thrown.code === "CONFIG_UNTRUSTED") throw thrown;
     const { code, message, details } = thrown;
     return check(code === "SANDBOX_UNAVAILABLE" ? "sandbox" : name, "failed", message, details.hint);
   };

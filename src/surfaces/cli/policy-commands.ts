@@ -86,8 +86,8 @@ export function addPolicy(program: Command, { addJsonCommand }: Commands): void 
 }
 
 /** Shows the configured rules, including those of the rule file. Starts no upstream. */
-async function policyCommand({ loadSettings, print }: Invocation): Promise<void> {
-  const settings = await loadSettings();
+async function policyCommand({ readSettings, print }: Invocation): Promise<void> {
+  const settings = await readSettings();
   const { profile, rules, groups, effects } = await loadPolicy(settings);
   const { file } = settings.policy;
   const written = { profile, rules: rules.map(toWrittenRule), groups: toObject(groups), effects: toObject(effects) };
@@ -140,7 +140,7 @@ async function explainCommand(invocation: Invocation<ExplainFlags>, name: string
 async function simulateCommand(invocation: Invocation<SimulateFlags>, file: string): Promise<void> {
   const { flags, powers, terminal } = invocation;
   const since = flags.since === undefined ? 0 : parseMoment(flags.since, powers.now());
-  const settings = await invocation.loadSettings();
+  const settings = await invocation.readSettings();
   const own = settings.policy;
   const proposed = await readRules(resolve(terminal.cwd, file), own.rules);
   const policy = compilePolicy({ ...own, profile: flags.profile ?? own.profile, rules: [...own.rules, ...proposed] });

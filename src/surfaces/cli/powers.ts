@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 
 import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
-import type { Settings } from "../../config/index.ts";
+import type { Settings, ConfigText } from "../../config/index.ts";
 import type { ConnectorId, ExecutionId, ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { Logins } from "../../connectors/index.ts";
 import type {
@@ -21,7 +21,7 @@ import type { Gateway, HttpDoor, McpDoor } from "../gateway.ts";
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
-  readonly stderr: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly cwd: string;
   /** Calls back at the first Ctrl-C or request to end; a second one ends the process at once. */
   onInterrupt(listener: () => void): () => void;
@@ -66,8 +66,15 @@ export interface CliPowers {
   readonly webFolder: string;
   /** The folder of this package, which holds `examples/`. */
   readonly packageFolder: string;
-  /** The settings of the named file, of the one that is found, or the built-in ones. */
-  loadSettings(explicit: string | undefined): Promise<Settings>;
+  /**
+   * The settings of the named file, of the one that is found, or the built-in ones. A file that is found in a project
+   * needs consent, which `confirm` can give.
+   */
+  loadSettings(explicit: string | undefined, confirm?: (config: ConfigText) => Promise<boolean>): Promise<Settings>;
+  /** The same for commands that start nothing: needs no consent, and runs no code without it. */
+  readSettings(explicit: string | undefined): Promise<Settings>;
+  /** Finds a configuration, shows it, and records consent to it. */
+  giveConsent(path: string | undefined, show: (config: ConfigText) => void): Promise<ConfigText>;
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */
   openGateway(
     settings: Settings,

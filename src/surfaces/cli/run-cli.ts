@@ -16,9 +16,10 @@ import { addRun } from "./run-command.ts";
 import { addSecrets } from "./secrets-commands.ts";
 import { addServing } from "./serve-commands.ts";
 import { addCatalog, addServers } from "./servers/servers-commands.ts";
+import { addTrust } from "./trust-command.ts";
 
 /** Errors of usage or configuration, not of a program. */
-const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID"]);
+const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID", "CONFIG_UNTRUSTED"]);
 
 /** In the order of the help. */
 const GROUPS = [
@@ -26,6 +27,7 @@ const GROUPS = [
   addRun,
   addCatalog,
   addDoctor,
+  addTrust,
   addServers,
   addSecrets,
   addApprovals,

@@ -29,6 +29,8 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     webFolder: "/",
     packageFolder: "/",
     loadSettings: async () => builtinSettings(new Map(), "/"),
+    readSettings: () => Promise.reject(new TypeError("not needed")),
+    giveConsent: () => Promise.reject(new TypeError("not needed")),
     openGateway: async (settings: { readonly sandbox: { readonly engine: string } }) => {
       engine = settings.sandbox.engine;
       throw new GloveboxError("SANDBOX_UNAVAILABLE", "as far as this goes");

@@ -33,9 +33,9 @@ async function listSecrets({ openRecords, print }: Invocation): Promise<void> {
   );
 }
 
-async function setSecret({ powers, principal, terminal, loadSettings }: Invocation, rawName: string): Promise<void> {
+async function setSecret({ powers, principal, terminal, readSettings }: Invocation, rawName: string): Promise<void> {
   const name = parseName(rawName);
-  const settings = await loadSettings();
+  const settings = await readSettings();
   const value = await readSecret(terminal, "Value");
   await using records = await powers.openRecords(settings);
   await records.vault.set(name, value, principal.id);

@@ -155,7 +155,7 @@ async function approveTools(
 /** A gateway that starts later ignores it, because it starts every upstream. */
 async function restartServer(invocation: Invocation, name: string): Promise<void> {
   const { powers, principal, terminal } = invocation;
-  const settings = await invocation.loadSettings();
+  const settings = await invocation.readSettings();
   const server = toServer(name, settings.upstreams, settings.apis);
   await using records = await powers.openRecords(settings);
   await records.restart(server, principal.id);
