@@ -22,7 +22,7 @@ import { openFlows, openPolicy, openQuotas } from "./policy/index.ts";
 import type { Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
 import { confineEngine, createEngine, openSandbox, timebox } from "./sandbox/index.ts";
-import { createGateway } from "./surfaces/index.ts";
+import { createCheck, createGateway } from "./surfaces/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { openFeed, openTelemetry } from "./telemetry/index.ts";
 import type { Feed, Telemetry } from "./telemetry/index.ts";
@@ -96,6 +96,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     executions,
     history: createHistory({ store, engine, isolation, now: Date.now }),
     health: { version: VERSION, engine, isolation, layers, startedAt: Date.now() },
+    check: createCheck({ store, sandbox, policy, report, now: Date.now }),
     takeView,
     statuses: () => catalog.statuses(),
     changes: [(listener) => rooms.watch.onToolsChanged(listener), (listener) => policy.onChange(listener)],

@@ -14,5 +14,6 @@ export type {
   SandboxJob,
   PoolLoad,
   SandboxResult,
+  SandboxState,
   SandboxUsage,
 } from "./sandbox.ts";

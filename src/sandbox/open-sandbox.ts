@@ -51,6 +51,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
     },
     load: () => pool.load(),
+    state: () => pool.state(),
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),
   };

@@ -79,6 +79,11 @@ export interface PoolLoad {
   readonly residentBytes: number;
 }
 
+/** Whether programs can run: `failed` after several failed starts in a row, until a child starts. */
+export type SandboxState =
+  | { readonly kind: "starting" | "ready" }
+  | { readonly kind: "failed"; readonly error: GloveboxError };
+
 export interface Sandbox extends AsyncDisposable {
   readonly engine: EngineName;
   readonly isolation: ExecutionResult["isolation"];
@@ -86,5 +91,7 @@ export interface Sandbox extends AsyncDisposable {
   /** Never rejects: anything that happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
   load(): PoolLoad;
+  /** Tries another start if the last ones failed. */
+  state(): SandboxState;
   close(): Promise<void>;
 }

@@ -292,6 +292,8 @@ export interface Store extends AsyncDisposable {
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
   readonly cancellations: CancellationStore;
+  /** Writes and removes a row. Rejects with STORE_UNAVAILABLE if the store cannot be written now. */
+  check(): Promise<void>;
   /** Resolves when everything committed before is on disk. */
   flush(): Promise<void>;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */

@@ -5,7 +5,16 @@ import type { UpstreamStatus } from "../domain/index.ts";
 import type { ExecutionControl } from "../execution/index.ts";
 import type { Gateway, GatewayExecutions, Health } from "./gateway.ts";
 
-type Taken = "approvals" | "clientApprovals" | "close" | "describe" | "escapeHtml" | "expose" | "held" | "metrics";
+type Taken =
+  | "approvals"
+  | "check"
+  | "clientApprovals"
+  | "close"
+  | "describe"
+  | "escapeHtml"
+  | "expose"
+  | "held"
+  | "metrics";
 
 interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
   readonly executions: GatewayExecutions;

@@ -8,6 +8,7 @@ import type {
   Instant,
   IsolationLayer,
   Principal,
+  PublicError,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { ApprovalDesk, ClientApprovals } from "../policy/index.ts";
@@ -23,6 +24,14 @@ export interface Health {
   readonly layers: readonly IsolationLayer[];
   readonly upstreams: readonly UpstreamStatus[];
   readonly startedAt: Instant;
+}
+
+/** Whether the gateway can run programs now. */
+export interface GatewayCheck {
+  /** False also while the sandbox starts, which is not a problem. */
+  readonly isReady: boolean;
+  /** What does not work: the store, the sandbox or the configuration. */
+  readonly problems: readonly PublicError[];
 }
 
 export type GatewayExecutions = Pick<
@@ -54,6 +63,8 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): ReturnType<ExecutionControl["list"]>;
   health(): Health;
+  /** Never rejects. Uses an answer that is less than a second old. */
+  check(): Promise<GatewayCheck>;
   /** The metrics for Prometheus; absent when they are off. */
   readonly metrics?: () => string;
   /** Stops all executions, then closes every room. */

@@ -74,12 +74,15 @@ describe("openPolicy with a rule file", () => {
     file.rules = wrong;
     await policy.refresh();
     assert.equal(kindNow(policy), "deny");
+    await policy.refresh(); // nothing new is read, so the problem remains
+    assert.equal(policy.problem(), wrong);
     assert.deepEqual(warned, [wrong]);
     const detail = { message: "/rules.json:3:1 rules[0]: expected an object" };
     assert.deepEqual(written, [{ actor: "operator", action: "policy.rejected", subject: "/rules.json", detail }]);
     file.rules = [];
     await policy.refresh();
     assert.equal(kindNow(policy), "allow");
+    assert.equal(policy.problem(), undefined);
   });
   it("openPolicy with a rule file does not apply a change before it is recorded", async () => {
     const { file, open, warned, fill } = setUp();

@@ -26,6 +26,8 @@ export interface Policy extends AsyncDisposable {
   /** Returns the same object for the same snapshot and principal until the rules change. */
   view(snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot;
   current(): CompiledPolicy;
+  /** Why the rule file is not in force: it cannot be read or is invalid, and the rules before it still apply. */
+  problem(): unknown;
   /** Reads the rule file at once. Does not reject for invalid rules. */
   refresh(): Promise<void>;
   /** Calls `listener` after the rules change. Returns a function that stops it. */
@@ -54,12 +56,14 @@ export async function openPolicy(options: PolicyOptions): Promise<Policy> {
   const listeners = new Set<() => void>();
   let views = createViews(current);
   let waiting: CompiledPolicy | undefined;
+  let problem: unknown;
 
   const reload = async (): Promise<void> => {
     try {
       const rules = await file?.read();
-      if (rules) waiting = merge(rules);
+      if (rules) [waiting, problem] = [merge(rules), undefined];
     } catch (thrown) {
+      problem = thrown;
       await reject(thrown, options);
       return;
     }
@@ -77,6 +81,7 @@ export async function openPolicy(options: PolicyOptions): Promise<Policy> {
     decide: (input) => decide(current, input),
     view: (snapshot, principal) => views(snapshot, principal),
     current: () => current,
+    problem: () => problem,
     refresh,
     onChange: (listener) => {
       listeners.add(listener);

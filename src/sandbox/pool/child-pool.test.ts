@@ -229,6 +229,20 @@ describe("a pool whose child dies", () => {
     within({ engine: engineOf("/bin/false") }, async ({ end }) => {
       assert.equal(codeOf(await end("return 1")), "SANDBOX_UNAVAILABLE");
     }));
+  it("reports whether it is ready, and that starts failed until one succeeds", async () => {
+    const failing = { ...engineOf("/bin/false") };
+    let isRepaired = false;
+    const works = engineOf(process.execPath, HASTY_CHILD);
+    const engine = { ...failing, command: (...args: Parameters<ConfinedEngine["command"]>) => (isRepaired ? works : failing).command(...args) };
+    await within({ engine }, async ({ sandbox, end }) => {
+      assert.equal(sandbox.state().kind, "starting");
+      await end("return 1");
+      const failed = sandbox.state();
+      assert.equal(failed.kind === "failed" && failed.error.code, "SANDBOX_UNAVAILABLE");
+      isRepaired = true;
+      while (sandbox.state().kind !== "ready") await sleep(10);
+    });
+  });
   it("fails with SANDBOX_UNAVAILABLE if the engine's file does not exist", () =>
     within({ engine: engineOf("/nowhere/node") }, async ({ end }) => {
       assert.equal(codeOf(await end("return 1")), "SANDBOX_UNAVAILABLE");

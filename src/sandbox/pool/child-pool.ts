@@ -6,7 +6,7 @@
 import { GloveboxError } from "../../domain/index.ts";
 
 import { measureProcess } from "../measure.ts";
-import type { PoolLoad } from "../sandbox.ts";
+import type { PoolLoad, SandboxState } from "../sandbox.ts";
 import type { ChildLease, ChildOptions } from "../start-child.ts";
 import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
@@ -38,6 +38,7 @@ export class ChildPool {
   readonly #places: Shares;
   readonly #starts: ChildStarts;
   #leased = 0;
+  #state: SandboxState = { kind: "starting" };
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(options: PoolOptions) {
@@ -143,6 +144,7 @@ export class ChildPool {
       cause: reason,
       hint: "Run `glovebox doctor` to see what the sandbox needs on this machine",
     });
+    this.#state = { kind: "failed", error };
     this.#refuseAll(error);
     this.#starts.forgetFailures();
   }
@@ -151,6 +153,7 @@ export class ChildPool {
   #ready(worker: PoolWorker): void {
     clearTimeout(worker.timer);
     if (this.#closed || worker.isDismissed || !worker.renewBaseline()) return this.#dismiss(worker);
+    this.#state = { kind: "ready" };
     worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
     worker.timer = setTimeout(() => this.#all.size > WARM && this.#dismiss(worker), IDLE_MS).unref();
     worker.readyAt = performance.now();
@@ -203,6 +206,12 @@ export class ChildPool {
       .reduce((sum, { child }) => sum + (measureProcess(child.pid)?.residentBytes ?? 0), 0);
     const idle = Math.max(0, this.#all.size - this.#leased);
     return { waiting: this.#queue.length, busy: this.#leased, idle, residentBytes };
+  }
+
+  /** Without a request, nothing else would notice that the cause of failed starts is gone. */
+  state(): SandboxState {
+    if (this.#state.kind === "failed" && this.#all.size === 0) this.#fill();
+    return this.#state;
   }
 
   async close(): Promise<void> {

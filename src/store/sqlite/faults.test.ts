@@ -102,6 +102,23 @@ describe("the store on a full disk", () => {
   });
 });
 
+describe("check of the store", () => {
+  test("rejects while the file cannot grow or is gone, resolves otherwise, and leaves nothing", async () => {
+    const path = newPath();
+    await (await openStore({ path, now })).close();
+    await using store = await openStore({ path, now, maxPages: statSync(path).size / PAGE_BYTES + ROOM_PAGES });
+    await store.secrets.claimKey("k");
+    await store.check();
+    assert.equal(await store.meta.get("check"), undefined);
+    for (const name of ["A", "B"]) await store.secrets.put(bigSecret(name), "k");
+    await assert.rejects(store.check(), { ...UNAVAILABLE, message: /^The disk is full/ });
+    await store.secrets.remove(bigSecret("A").name);
+    await store.check();
+    rmSync(path);
+    await assert.rejects(store.check(), { ...UNAVAILABLE, message: /^The store was deleted or replaced/ });
+  });
+});
+
 describe("the store with a lock of another process", () => {
   test("rejects after busyMs and works again once the lock is gone", async () => {
     const path = newPath();

@@ -18,6 +18,9 @@ import { createQuotas } from "./tables/quotas.ts";
 import { createLabels, createResults } from "./tables/results.ts";
 import { createMeta, createSecrets } from "./tables/secrets.ts";
 
+/** About as much as the records of a small execution. */
+const CHECK_BYTES = 16 * 1024;
+
 export interface StoreOptions extends ConnectionOptions {
   readonly now: () => Instant;
 }
@@ -71,6 +74,18 @@ function inspect(path: string): void {
   isLatest(database, path);
 }
 
+/** Needs new pages, so that it also fails when the file cannot grow. They are free for reuse afterwards. */
+function createCheck({ database, write }: Connection): Store["check"] {
+  const insert = database.prepare("INSERT INTO meta VALUES ('check', ?)");
+  const remove = database.prepare("DELETE FROM meta WHERE key = 'check'");
+  const filler = " ".repeat(CHECK_BYTES);
+  return () =>
+    write(() => {
+      insert.run(filler);
+      remove.run();
+    });
+}
+
 function assemble(connection: Connection): Store {
   const close = (): Promise<void> => connection.close();
   return {
@@ -88,6 +103,7 @@ function assemble(connection: Connection): Store {
     labels: createLabels(connection),
     approvals: createApprovals(connection),
     cancellations: createCancellations(connection),
+    check: createCheck(connection),
     flush: () => connection.flush(),
     close,
     [Symbol.asyncDispose]: close,

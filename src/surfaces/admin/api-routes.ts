@@ -13,10 +13,10 @@ import {
 } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway, GatewayCheck } from "../gateway.ts";
 import { MAX_APPROVALS, MAX_EXECUTIONS } from "./contract.ts";
 import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer } from "./contract.ts";
-import type { ExecutionsAnswer, HealthAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
+import type { ExecutionsAnswer, HealthAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
 
 const USUAL_PAGE = 50;
 const TOOLS_PER_PAGE = 20;
@@ -63,12 +63,25 @@ export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
   return routes;
 }
 
-/** Public on this machine, so it contains no names and no causes. */
-export function toHealth(gateway: Gateway): HealthAnswer {
+/** Public on this machine, so it contains no names of upstreams. */
+export function toHealth(gateway: Gateway, { problems }: GatewayCheck): HealthAnswer {
   const { version, engine, isolation, upstreams } = gateway.health();
   const count = (state: string): number => upstreams.filter((upstream) => upstream.state === state).length;
   const failed = count("failed") + count("needs-login") + count("suspended");
-  return { status: "ok", version, engine, isolation, upstreams: { ready: count("ready"), failed } };
+  const status = problems.length === 0 ? "ok" : "degraded";
+  return { status, ...join(problems), version, engine, isolation, upstreams: { ready: count("ready"), failed } };
+}
+
+export function toReadiness({ isReady, problems }: GatewayCheck): ReadyAnswer {
+  if (isReady) return { status: "ready" };
+  return { status: "unready", ...(problems.length === 0 ? { cause: "The sandbox is starting" } : join(problems)) };
+}
+
+function join(problems: GatewayCheck["problems"]): { readonly cause?: string; readonly hint?: string } {
+  if (problems.length === 0) return {};
+  const hints = problems.flatMap(({ hint }) => hint ?? []);
+  const cause = problems.map(({ message }) => message).join("; ");
+  return { cause, ...(hints.length > 0 && { hint: hints.join("; ") }) };
 }
 
 /** Mounted under `/api/approvals`, after the token check. `operator` is the principal of the token. */

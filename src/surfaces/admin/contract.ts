@@ -130,16 +130,26 @@ export const approvalReviewSchema = z.object({
   change: z.optional(z.object({ server: z.string(), definition: z.string(), seenAt: z.number() })),
 });
 
-/** `GET /health`: needs no token, like the page; it names no server. */
+/** `GET /health`: needs no token, like the page; it names no server. Always 200. */
 export const healthSchema = z.object({
-  status: z.literal("ok"),
+  status: z.enum(["ok", "degraded"]),
+  /** Why it is degraded, and the remedy. */
+  cause: z.optional(z.string()),
+  hint: z.optional(z.string()),
   version: z.string(),
   engine: z.string(),
   isolation,
   upstreams: z.object({ ready: z.number(), failed: z.number() }),
 });
 
-/** The body of every error answer. */
+/** `GET /ready`: like `/health`, but 503 until store, sandbox and configuration work. */
+export const readySchema = z.object({
+  status: z.enum(["ready", "unready"]),
+  cause: z.optional(z.string()),
+  hint: z.optional(z.string()),
+});
+
+/** The body of every error answer, except of `/ready`. */
 export const failureSchema = z.object({
   error: z.object({
     code: z.string(),
@@ -157,6 +167,7 @@ export type ToolsAnswer = z.infer<typeof toolsSchema>;
 export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
 export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
+export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;
 
 /** Approvals in one answer. */

@@ -8,7 +8,10 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { LAYERS, SUMMARIES, TOOLS, UPSTREAMS } from "../mcp/fixtures/memory-gateway.ts";
-import { executionsSchema, failureSchema, healthSchema, statusSchema, toolsSchema } from "./contract.ts";
+import { defined } from "../../domain/index.ts";
+import type { PublicError } from "../../domain/index.ts";
+import type { GatewayCheck } from "../gateway.ts";
+import { executionsSchema, failureSchema, healthSchema, readySchema, statusSchema, toolsSchema } from "./contract.ts";
 import { TOKEN, startApp } from "./fixtures/start-app.ts";
 
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -39,6 +42,40 @@ test("health needs no token and names no server", async (t) => {
     upstreams: { ready: 1, failed: 1 },
   });
 });
+
+const FULL: PublicError = {
+  code: "STORE_UNAVAILABLE",
+  message: "The disk is full",
+  retry: true,
+  hint: "Free some space",
+};
+const CHECKS: readonly { readonly name: string; readonly check: GatewayCheck; readonly answers: unknown }[] = [
+  { name: "works", check: { isReady: true, problems: [] }, answers: [{ status: "ok" }, 200, { status: "ready" }] },
+  {
+    name: "starts its sandbox",
+    check: { isReady: false, problems: [] },
+    answers: [{ status: "ok" }, 503, { status: "unready", cause: "The sandbox is starting" }],
+  },
+  {
+    name: "has a full store and an invalid rule file",
+    check: { isReady: false, problems: [FULL, { code: "CONFIG_INVALID", message: "wrong rules", retry: false }] },
+    answers: [
+      { status: "degraded", cause: "The disk is full; wrong rules", hint: "Free some space" },
+      503,
+      { status: "unready", cause: "The disk is full; wrong rules", hint: "Free some space" },
+    ],
+  },
+];
+for (const { name, check, answers } of CHECKS) {
+  test(`/health answers 200 and /ready as it is when the gateway ${name}`, async (t) => {
+    const { send } = await startApp(t, undefined, { check: async () => check });
+    const [health, ready] = [await send("/health"), await send("/ready")];
+    const { status, cause, hint } = healthSchema.parse(JSON.parse(health.body));
+    assert.equal(health.status, 200);
+    assert.deepEqual([defined({ status, cause, hint }), ready.status, JSON.parse(ready.body)], answers);
+    assert.deepEqual(readySchema.parse(JSON.parse(ready.body)), JSON.parse(ready.body));
+  });
+}
 
 test("the admin API answers in the shapes of its contract", async (t) => {
   const { send } = await startApp(t);

@@ -1,4 +1,4 @@
-/** The HTTP application: guard, MCP, admin API, admin page, health. */
+/** The HTTP application: guard, MCP, admin API, admin page, health, readiness. */
 
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -7,7 +7,7 @@ import { Hono } from "hono";
 
 import { ERRORS, GloveboxError, toPublicError } from "../../domain/index.ts";
 import type { HttpDoor } from "../gateway.ts";
-import { createApiRoutes, createApprovalRoutes, toHealth } from "./api-routes.ts";
+import { createApiRoutes, createApprovalRoutes, toHealth, toReadiness } from "./api-routes.ts";
 import { checkAddress, checkBodySize, checkToken } from "./guard.ts";
 
 export interface AppOptions extends HttpDoor {
@@ -68,7 +68,11 @@ export function createApp(options: AppOptions): App {
   app.notFound(() => respondError(new GloveboxError("REQUEST_NOT_FOUND", "This address does not exist"), report));
 
   app.route("/", mcp.routes);
-  app.get("/health", (c) => c.json(toHealth(gateway)));
+  app.get("/health", async (c) => c.json(toHealth(gateway, await gateway.check())));
+  app.get("/ready", async (c) => {
+    const check = await gateway.check();
+    return c.json(toReadiness(check), check.isReady ? 200 : 503);
+  });
   // Needs no credential, like `/health`: with metrics on, every user of this machine can read them.
   if (gateway.metrics) app.get("/metrics", (c) => c.body(gateway.metrics?.() ?? "", 200, METRICS_HEADERS));
   app.use("/api/*", async (c, next) => {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { startApp } from "./fixtures/start-app.ts";
 import { MAX_BODY_BYTES, checkAddress, checkBodySize, loopbackHosts } from "./guard.ts";
 
-const PATHS = ["/health", "/mcp", "/api/status", "/", "/nothing"];
+const PATHS = ["/health", "/ready", "/mcp", "/api/status", "/", "/nothing"];
 
 test("every route refuses a request with another Host", async (t) => {
   const { send, listener } = await startApp(t);

@@ -1,11 +1,15 @@
 /** `glovebox serve` and `glovebox mcp` from outside: real MCP clients, the request guard, and the output. */
 
 import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Transport } from "@modelcontextprotocol/client";
@@ -125,6 +129,32 @@ test("serve --json prints the addresses, and /health answers without a token", a
   const { version: told, ...health } = body as Record<string, unknown>;
   assert.match(String(told), /^\d+\.\d+\.\d+/);
   assert.deepEqual([status, health], [200, { status: "ok", engine, isolation, upstreams: { ready: 2, failed: 0 } }]);
+});
+
+test("/health is degraded and /ready answers 503 while the store is gone, and both recover", async (context) => {
+  const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./data/glovebox.db" } });
+  const { url } = await serveFor(context, folder);
+  const ask = async () => {
+    const [health, ready] = [await get(`${url}/health`), await get(`${url}/ready`)];
+    const { status, cause = "" } = health.body as { readonly status: string; readonly cause?: string };
+    return { told: [health.status, status, ready.status], cause };
+  };
+  /** An answer may be a second old, and the first child may still be starting. */
+  const until = async (expected: readonly unknown[]): Promise<string> => {
+    for (;;) {
+      const { told, cause } = await ask();
+      if (isDeepStrictEqual(told, expected)) return cause;
+      await sleep(50);
+    }
+  };
+  await until([200, "ok", 200]);
+  const path = join(folder, "data", "glovebox.db");
+  renameSync(path, `${path}.away`);
+  const cause = await until([200, "degraded", 503]);
+  assert.match(cause, /^The store was deleted or replaced while open/);
+  assert.ok(!cause.includes(folder), cause);
+  renameSync(`${path}.away`, path);
+  await until([200, "ok", 200]);
 });
 
 test("MCP clients of both eras work over Streamable HTTP", async (context) => {
