@@ -14,7 +14,7 @@ import type { ChildKeeper, Principal } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
-import { keepJournals, openExecutions, showReplay } from "./execution/index.ts";
+import { keepRecords, openExecutions, showReplay } from "./execution/index.ts";
 import type { KeptExecution, ReplayResult } from "./execution/index.ts";
 import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
 import { applyLabelRules, applyOperatorEffect, createClientApprovals, createLabeler } from "./policy/index.ts";
@@ -145,8 +145,8 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));
   const approvals = opened.use(await openQueue(settings, records, host));
   const seal = await vault.openSeal();
-  const journalOptions = { ...settings.journal, store: store.journals, seal, now: Date.now, report };
-  const journals = opened.use(keepJournals(journalOptions));
+  const kept = { journal: settings.journal, executions: settings.executions, store, seal, now: Date.now, report };
+  const { journals, retention } = opened.use(keepRecords(kept));
   const read = (): Promise<string | undefined> => store.meta.get(APPROVALS_KEY);
   const watch = opened.use(watchTools(catalog, connectors, { read, everyMs: POLL_MS }));
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
@@ -159,7 +159,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const isEnabled = settings.approvals.elicitation;
   const tokenKey = seal.derive("tokens of programs");
   const network = { egress, policy: policyOfPrograms, ceiling: settings.egress.networkPolicy };
-  const basics = { host, records, policy, catalog, sandbox, approvals, journals, watch, checker, telemetry };
+  const basics = { host, records, policy, catalog, sandbox, approvals, journals, retention, watch, checker, telemetry };
   return {
     ...basics,
     shapes,

@@ -29,12 +29,12 @@ export type Records = Awaited<ReturnType<typeof openRecords>>;
 
 /** Creates on first use what is missing: the store, the key of the ledger beside it and, when needed, that of the vault. */
 export async function openRecords(
-  { store: { path } }: Settings,
+  { store: { path, minFreeBytes } }: Settings,
   { mask }: HostPowers = createHostPowers(),
   listeners: Pick<Parameters<typeof openSignedLedger>[0], "onCommitted"> = {},
 ) {
   await using opened = new AsyncDisposableStack();
-  const store = opened.use(await openStore({ path, now: Date.now }));
+  const store = opened.use(await openStore({ path, minFreeBytes, now: Date.now }));
   // What is signed or sealed in memory ends with the process, and so do its keys.
   const files = toFiles(path);
   const { seed, isNew } = files

@@ -19,7 +19,16 @@ type RuleSeverity = CheckedConfig["analysis"]["types"];
 type PlainSettings = DeepReadonly<
   Pick<
     CheckedConfig,
-    "catalog" | "metrics" | "expose" | "clients" | "output" | "results" | "approvals" | "journal" | "server"
+    | "approvals"
+    | "catalog"
+    | "clients"
+    | "executions"
+    | "expose"
+    | "journal"
+    | "metrics"
+    | "output"
+    | "results"
+    | "server"
   >
 >;
 
@@ -67,6 +76,6 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     readonly enabled: boolean;
     readonly webhook?: { readonly url: string; readonly secret: SecretTemplate };
   };
-  /** An absolute path, or `:memory:` for a store that ends with the process. */
-  readonly store: { readonly path: string };
+  /** `path` is absolute, or `:memory:` for a store that ends with the process. */
+  readonly store: { readonly path: string; readonly minFreeBytes: number };
 }

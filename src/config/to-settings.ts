@@ -69,7 +69,7 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
       enabled: anomalies.enabled,
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
-    store: { path: toSqliteLocation(store.url, folder) },
+    store: { path: toSqliteLocation(store.url, folder), minFreeBytes: store.minFreeBytes },
   });
 }
 

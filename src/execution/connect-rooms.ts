@@ -26,7 +26,7 @@ export interface ExecutionRooms
     Pick<ExecutionDeps, "approvals" | "bridge" | "graceMs" | "hasEnded" | "hide" | "isLasting" | "limits" | "report">,
     Pick<ExecutionDeps, "results">,
     Pick<ExecutionLogOptions, "createId" | "createSeed" | "now" | "owner"> {
-  readonly store: ExecutionLogOptions["store"] & ExecutionDeps["store"];
+  readonly store: ExecutionLogOptions["store"] & ExecutionDeps["store"] & Pick<ExecutionDeps, "checkSpace">;
   readonly ledger: ExecutionDeps["ledger"];
   readonly journals: ExecutionLogOptions["journals"] & ExecutionDeps["journals"];
   readonly analysis: Omit<Parameters<typeof rememberAnalyses>[0], "timebox"> & {
@@ -57,7 +57,8 @@ export interface ExecutionRooms
     readonly traces?: { begin(execution: ExecutionId, trace: TraceContext | undefined): void };
     readonly feed?: { ended(execution: Execution, result: ExecutionResult): void };
   };
-  readonly sandbox: Pick<Sandbox, "engine" | "isolation" | "run">;
+  readonly sandbox: Pick<Sandbox, "checkQueue" | "engine" | "isolation" | "run">;
+  readonly retention: { stored(bytes: number): void; ended(): void };
   check(program: Program, context: TypeCheck): Promise<AnalysisResult>;
 }
 
@@ -78,8 +79,14 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
       ...rooms,
       onOpened: (execution, trace) => telemetry.traces?.begin(execution, trace),
       beforeClose: (execution, result) => secrets.noticeIn(execution, result),
-      onClosed: (execution, result) => telemetry.feed?.ended(execution, result),
+      onStored: (bytes) => rooms.retention.stored(bytes),
+      onClosed: (execution, result) => {
+        rooms.retention.ended();
+        telemetry.feed?.ended(execution, result);
+      },
     }),
+    checkSpace: () => rooms.store.checkSpace(),
+    checkQueue: (coming) => sandbox.checkQueue(coming),
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     releaseQuota: (execution) => quotas.releaseLost(execution),
     snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),

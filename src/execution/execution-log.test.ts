@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/in
 import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { closeExecution, createExecutionLog } from "./execution-log.ts";
+import { NO_JOURNALS } from "./fixtures/durable.ts";
 import { openJournals } from "./journal/open-journals.ts";
 import { emptyResult } from "./settle.ts";
 
@@ -126,5 +127,31 @@ it("close makes the end and the opening durable", async () => {
   await record.close(execution, toResult(execution.id));
   assert.deepEqual([(await store.executions.find(id))?.ending?.state, heads.at(-1)], ["completed", 2]);
   await ledger.close();
+  await store.close();
+});
+
+it("refuse writes ten records of a principal in a minute, then one with the number of the others", async () => {
+  const { store, ledger } = await openRecord();
+  let at = 0;
+  const whole = { store, ledger, now: () => at, createId: () => id, createSeed: () => [1], owner: "me" };
+  const record = createExecutionLog({ ...whole, hide: (text) => text, journals: NO_JOURNALS });
+  const error = { code: "LIMIT_QUOTA", message: "used up", retry: true } as const;
+  const refuse = (principal = REQUEST.principal) =>
+    record.refuse({ ...REQUEST, principal }, { ...toResult(id), state: "failed", error });
+  const details = async () => (await store.ledger.search({ limit: 99 })).map(({ detail }) => JSON.parse(detail));
+  for (let n = 0; n < 10; n += 1) await refuse();
+  assert.equal((await details()).length, 10);
+  await refuse();
+  assert.equal((await details()).length, 10);
+  await refuse({ ...REQUEST.principal, id: parsePrincipalId("other") ?? assert.fail() });
+  assert.equal((await details()).length, 11, "another principal has its own count");
+  at = 59_999;
+  await refuse();
+  assert.equal((await details()).length, 11);
+  at = 60_000;
+  await refuse();
+  assert.deepEqual((await details())[0], { source: digestOf("return 1"), code: "LIMIT_QUOTA", unrecorded: 2 });
+  await refuse();
+  assert.deepEqual((await details())[0], { source: digestOf("return 1"), code: "LIMIT_QUOTA" });
   await store.close();
 });

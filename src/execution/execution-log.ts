@@ -8,6 +8,7 @@ import type {
   ExecutionResult,
   Instant,
   JsonObject,
+  PrincipalId,
   PublicError,
   TraceContext,
 } from "../domain/index.ts";
@@ -15,6 +16,7 @@ import type { Ledger } from "../ledger/index.ts";
 import type { TapeStart } from "../sandbox/index.ts";
 import type { KeyHolder, RequestKey, Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
+import { MINUTE_MS, createRecent } from "../timing/index.ts";
 
 import type { Journal, Journals } from "./journal.ts";
 import { toCallRecords } from "./ledger-trail.ts";
@@ -37,13 +39,19 @@ export interface ExecutionOpening {
 
 export interface ExecutionLog {
   /** Does not wait for the write: the program may start meanwhile, but no call may leave. */
-  open(request: ExecutionRequest): ExecutionOpening;
+  open(request: ExecutionRequest, id?: ExecutionId): ExecutionOpening;
   /** Like `open`, but only for the first request with its key, and on disk when it resolves. */
   openOnce(
     request: ExecutionRequest,
     key: RequestKey,
+    id?: ExecutionId,
   ): Promise<{ readonly opening: ExecutionOpening } | { readonly holder: KeyHolder }>;
   close(execution: Execution, result: ExecutionResult): Promise<void>;
+  /**
+   * For a request that was refused and never opened: one small record in the ledger. Of a principal, only some are written
+   * in a minute; the next one has the number of those that were not.
+   */
+  refuse(request: Pick<ExecutionRequest, "principal" | "source">, result: ExecutionResult): Promise<void>;
 }
 
 /** What `closeExecution` writes to. */
@@ -51,6 +59,8 @@ interface CloseDeps {
   readonly store: { readonly executions: Pick<Store["executions"], "close"> };
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
+  /** Called with the approximate size of what was stored. */
+  readonly onStored?: (bytes: number) => void;
 }
 
 export interface ExecutionLogOptions extends CloseDeps {
@@ -71,11 +81,15 @@ export interface ExecutionLogOptions extends CloseDeps {
   readonly onClosed?: (execution: Execution, result: ExecutionResult) => void;
 }
 
+/** Refusals of one principal that are written in a minute. */
+const MAX_REFUSALS = 10;
+/** Principals whose refusals are counted. */
+const MAX_PRINCIPALS = 1_000;
+
 export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
   const { store, ledger, now, createId, createSeed, owner, hide, journals } = options;
-  const begin = (request: ExecutionRequest) => {
+  const begin = (request: ExecutionRequest, id: ExecutionId) => {
     const { principal, source } = request;
-    const id = createId();
     const execution = { id, principal: principal.id, source: digestOf(source), startedAt: now(), owner };
     const journal = journals.begin(id);
     const start = { seed: createSeed(), atMs: execution.startedAt };
@@ -93,9 +107,10 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
     return { ...started, opened, durable: () => (flushed ??= opened.then(() => store.flush())) };
   };
   return {
-    open(request) {
-      const started = begin(request);
+    open(request, id = createId()) {
+      const started = begin(request, id);
       const { execution, journal } = started;
+      options.onStored?.(request.source.length);
       const opened = Promise.all([
         write(execution, request),
         store.executions.open({ ...execution, sourceText: hide(request.source) }),
@@ -104,12 +119,13 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
       options.onOpened?.(execution.id, request.trace);
       return toOpening(started, opened);
     },
-    async openOnce(request, key) {
-      const started = begin(request);
+    async openOnce(request, key, id = createId()) {
+      const started = begin(request, id);
       const { execution, journal } = started;
       const row = { ...execution, sourceText: hide(request.source), journal: journal.take() };
       const holder = await store.executions.openOnce(row, key);
       if (holder) return { holder };
+      options.onStored?.(request.source.length);
       options.onOpened?.(execution.id, request.trace);
       return { opening: toOpening(started, write(execution, request, key.key)) };
     },
@@ -118,6 +134,34 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
       await closeExecution(execution, result, options);
       options.onClosed?.(execution, result);
     },
+    refuse: createRefuse(options),
+  };
+}
+
+function createRefuse({ ledger, now, owner, onClosed }: ExecutionLogOptions): ExecutionLog["refuse"] {
+  const countRefusal = createRefusalCount(now);
+  return async ({ principal: { id: actor }, source: text }, result) => {
+    const { execution: id, error } = result;
+    const source = digestOf(text);
+    const unrecorded = countRefusal(actor);
+    onClosed?.({ id, principal: actor, source, startedAt: now(), owner }, result);
+    if (unrecorded === undefined) return;
+    const detail = { source, ...defined({ code: error?.code, unrecorded: unrecorded || undefined }) };
+    await ledger.write({ actor, action: "execution.refused", subject: id, detail }, "committed");
+  };
+}
+
+/** Returns how many refusals of a principal were not written since the last one; `undefined` if this one is not, either. */
+function createRefusalCount(now: () => Instant): (principal: PrincipalId) => number | undefined {
+  const counts = createRecent<PrincipalId, { since: Instant; written: number; unrecorded: number }>(MAX_PRINCIPALS);
+  return (principal) => {
+    const count = counts.getOr(principal, () => ({ since: now(), written: 0, unrecorded: 0 }));
+    if (Math.abs(now() - count.since) >= MINUTE_MS) Object.assign(count, { since: now(), written: 0 });
+    const isWritten = count.written < MAX_REFUSALS;
+    const { unrecorded } = count;
+    count.written += isWritten ? 1 : 0;
+    count.unrecorded = isWritten ? 0 : unrecorded + 1;
+    return isWritten ? unrecorded : undefined;
   };
 }
 
@@ -136,7 +180,7 @@ function toJournaled(request: JournaledRequest): JournaledRequest {
 export async function closeExecution(
   { id, principal }: Pick<Execution, "id" | "principal">,
   result: ExecutionResult,
-  { store, ledger, now }: CloseDeps,
+  { store, ledger, now, onStored }: CloseDeps,
 ): Promise<void> {
   const { state, error } = result;
   const text = JSON.stringify(result);
@@ -148,6 +192,7 @@ export async function closeExecution(
     store.executions.close(id, ending),
     ledger.write({ actor: principal, action, subject: id, detail }),
   ]);
+  onStored?.(text.length);
 }
 
 /** The digest is that of the stored result, so that `audit verify` also detects a changed result. */

@@ -16,7 +16,6 @@ import type {
 import { MINUTE_MS, NEVER, SECOND_MS, pollEvery } from "../timing/index.ts";
 
 import type { ExecutionDeps } from "./deps.ts";
-import type { ExecutionOpening } from "./execution-log.ts";
 import { viewExecution } from "./history/view-execution.ts";
 import type { KeptResultPart } from "./kept-results.ts";
 import { createRecovery } from "./recover/recover-executions.ts";
@@ -25,11 +24,14 @@ import type { CallToolsRequest, ExecuteInput, ExecutionRequest, ViewRequest } fr
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
 import { createProgramRunner } from "./run-program.ts";
+import { createAdmissionDesk } from "./run/admit-request.ts";
+import type { Admission, AdmissionDesk } from "./run/admit-request.ts";
 import { callTools, toCallSource } from "./run/call-tools.ts";
 import type { ToolCallsResult } from "./run/call-tools.ts";
 import { attempt, startExecution } from "./run/execute.ts";
 import type { RunDeps } from "./run/execute.ts";
 import { createIdempotency } from "./run/idempotency.ts";
+import type { IdempotentRequest } from "./run/idempotency.ts";
 import { createRunningTable } from "./running-table.ts";
 import type { ClientPatience, RunningTable, StartedExecution } from "./running-table.ts";
 
@@ -105,11 +107,13 @@ export function openExecutions(
   };
   const openOnce = createIdempotency({
     log: deps.log,
+    findHolder: (principal, key) => deps.store.executions.findHolder(principal, key),
     view: (principal, { execution }, signal) =>
       viewExecution({ principal, execution, waitMs: VIEW_MS, signal }, viewDeps),
   });
-  const runDeps = { ...deps, runProgram: createProgramRunner(runningDeps) };
-  const open = createOpen(runDeps, { running, openOnce, resumeIfDecided, view });
+  const desk = createAdmissionDesk(deps);
+  const runDeps = { ...deps, runProgram: createProgramRunner({ ...runningDeps, run: desk.run }) };
+  const open = createOpen(runDeps, { running, desk, openOnce, resumeIfDecided, view });
   const cancelRequested = async (): Promise<void> => {
     if (running.isIdle()) return;
     for (const { execution, askedBy } of await deps.store.cancellations.list()) running.cancel(execution, askedBy);
@@ -124,7 +128,7 @@ export function openExecutions(
   return {
     open,
     execute: async (input) => (await open(input)).done,
-    callTools: (request) => runPlainCalls(request, running, deps),
+    callTools: (request) => runPlainCalls(request, { running, desk }, deps),
     plan: (input) => planProgram(deps, input),
     view,
     ...createReaders(deps),
@@ -141,6 +145,7 @@ export function openExecutions(
 
 interface OpenParts extends Pick<OpenedExecutions, "view"> {
   readonly running: RunningTable;
+  readonly desk: AdmissionDesk;
   readonly openOnce: ReturnType<typeof createIdempotency>;
   readonly resumeIfDecided: (execution: ExecutionId) => Promise<void>;
 }
@@ -148,7 +153,7 @@ interface OpenParts extends Pick<OpenedExecutions, "view"> {
 /** Opening and running are two steps: the id is known before the program starts. */
 function createOpen(
   deps: ExecutionDeps & Pick<RunDeps, "runProgram">,
-  { running, openOnce, resumeIfDecided, view }: OpenParts,
+  { running, desk, openOnce, resumeIfDecided, view }: OpenParts,
 ): OpenedExecutions["open"] {
   return async (input) => {
     const { idempotencyKey: key, limits: wanted = {}, signal, onEvent, ...rest } = input;
@@ -156,18 +161,27 @@ function createOpen(
     const { principal } = input;
     const entry = running.enter({ principal: principal.id, signal, onEvent });
     const request: ExecutionRequest = { ...rest, limits, signal: entry.signal, onEvent: entry.onEvent };
-    const start = (opening: ExecutionOpening): StartedExecution => {
-      const started = startExecution(entry, opening, request, deps);
+    const admit = (): Promise<Admission> => desk.admit(request, true);
+    const start: IdempotentRequest["start"] = (opening, admission) => {
+      const started = startExecution(entry, opening, request, { ...deps, admit: admission.admit });
       const resumeIfPaused = ({ state }: ExecutionResult): void =>
         void (state === "paused" && resumeIfDecided(started.id));
       started.done.then(resumeIfPaused, () => undefined);
       return started;
     };
+    const openNew = async (): Promise<StartedExecution> => {
+      const admission = await admit();
+      if (admission.ok) return start(deps.log.open(request, admission.id), admission);
+      return { id: admission.result.execution, done: Promise.resolve(admission.result) };
+    };
+    const leave = (): void => {
+      desk.leave(entry.signal);
+      entry.leave();
+    };
     try {
-      const started =
-        key === undefined ? start(deps.log.open(request)) : await openOnce({ request, key, wanted, start });
+      const started = key === undefined ? await openNew() : await openOnce({ request, key, wanted, admit, start });
       const done = key === undefined ? started.done : labelAfter(started.done, principal, deps);
-      done.then(entry.leave, entry.leave);
+      done.then(leave, leave);
       return {
         get id() {
           return started.id;
@@ -179,7 +193,7 @@ function createOpen(
           view({ principal, execution: started.id, waitMs: 0 }),
       };
     } catch (thrown) {
-      entry.leave();
+      leave();
       throw thrown;
     }
   };
@@ -198,17 +212,19 @@ async function labelAfter(
 
 async function runPlainCalls(
   { calls, signal, onEvent, ...rest }: CallToolsRequest,
-  running: RunningTable,
+  { running, desk }: Pick<OpenParts, "running" | "desk">,
   deps: ExecutionDeps,
 ): Promise<ToolCallsResult> {
   const entry = running.enter({ principal: rest.principal.id, signal, onEvent });
   const own = { signal: entry.signal, onEvent: entry.onEvent };
   const request: ExecutionRequest = { ...rest, ...own, source: toCallSource(calls), limits: deps.limits };
   try {
-    const opening = deps.log.open(request);
+    const admission = await desk.admit(request, false);
+    if (!admission.ok) return { result: admission.result, replies: [] };
+    const opening = deps.log.open(request, admission.id);
     let replies: ToolCallsResult["replies"] = [];
     const result = await entry.start(opening.execution.id, async () => {
-      const called = await callTools(opening, { ...request, calls }, deps);
+      const called = await callTools(opening, { ...request, calls }, { ...deps, admit: admission.admit });
       ({ replies } = called);
       return called.result;
     });

@@ -107,7 +107,7 @@ export function settleRefusal(
 }
 
 /** The result of an execution that failed outside the sandbox. */
-export function settleFailure(execution: Execution, thrown: unknown, context: SettleDeps): ExecutionResult {
+export function settleFailure(execution: Pick<Execution, "id">, thrown: unknown, context: SettleDeps): ExecutionResult {
   const error = toPublicError(thrown, (fault) => context.report(fault));
   const state = error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed";
   return redactResult({ ...emptyResult(execution, state, context), error }, context.hide);

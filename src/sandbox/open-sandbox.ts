@@ -50,6 +50,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const queueMs = performance.now() - queuedAt;
       return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
     },
+    checkQueue: (coming) => pool.checkQueue(coming),
     load: () => pool.load(),
     state: () => pool.state(),
     close: () => pool.close(),

@@ -90,6 +90,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly layers: readonly IsolationLayer[];
   /** Never rejects: anything that happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
+  /** Throws LIMIT_BUSY if one more execution, after `coming` others, would be refused. */
+  checkQueue(coming: number): void;
   load(): PoolLoad;
   /** Tries another start if the last ones failed. */
   state(): SandboxState;

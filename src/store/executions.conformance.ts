@@ -85,6 +85,47 @@ export function describeExecutions(open: () => Promise<Store>): void {
   });
 }
 
+/** Retention. */
+export function describeRetention(open: () => Promise<Store>): void {
+  const piece = (n: number) => ({ execution: sampleOpening(n).id, piece: 0, sealed: new Uint8Array(1) });
+  const key = { key: "k", request: certain(parseDigest(`sha256:${"a".repeat(64)}`)) };
+  const bytesOf = (n: number): number => Buffer.byteLength(sampleOpening(n).sourceText) + ENDING.result.length;
+
+  void test("drop removes executions that ended before a time, with journals and keys, and keeps running ones", async () => {
+    await using store = await open();
+    const { executions, journals } = store;
+    await executions.openOnce(sampleOpening(1), key);
+    for (const n of [2, 3, 4]) await executions.open(sampleOpening(n));
+    for (const n of [1, 2, 3, 4]) await journals.append(() => [piece(n)]);
+    for (const n of [1, 2]) await executions.close(sampleOpening(n).id, { ...ENDING, endedAt: n * 10 });
+    await executions.close(sampleOpening(3).id, { ...ENDING, endedAt: 1, state: "paused" });
+    const left = async () => ids(await executions.list({ limit: 9 })).toSorted();
+    assert.equal(await executions.drop({ endedBefore: 10, totalBytes: 1_000_000 }), 0);
+    assert.ok(await executions.findHolder(sampleOpening(1).principal, "k"));
+    assert.equal(await executions.drop({ endedBefore: 11, totalBytes: 1_000_000 }), 1);
+    assert.deepEqual(await left(), expected(2, 3, 4));
+    assert.deepEqual(await journals.read(sampleOpening(1).id), []);
+    assert.equal(await executions.findHolder(sampleOpening(1).principal, "k"), undefined);
+    assert.equal(await executions.drop({ endedBefore: 1_000_000, totalBytes: 0 }), 1);
+    assert.deepEqual(await left(), expected(3, 4), "one is paused, one runs");
+    assert.deepEqual(await journals.read(sampleOpening(4).id), [piece(4)]);
+  });
+
+  void test("drop removes the oldest ended executions above the total size", async () => {
+    await using store = await open();
+    const { executions } = store;
+    for (const n of [1, 2, 3]) {
+      await executions.open(sampleOpening(n));
+      await executions.close(sampleOpening(n).id, { ...ENDING, endedAt: n * 10 });
+    }
+    const total = bytesOf(1) + bytesOf(2) + bytesOf(3);
+    assert.equal(await executions.drop({ endedBefore: 0, totalBytes: total + 1 }), 0);
+    assert.equal(await executions.drop({ endedBefore: 0, totalBytes: total }), 0);
+    assert.equal(await executions.drop({ endedBefore: 0, totalBytes: total - 1 }), 1);
+    assert.deepEqual(ids(await executions.list({ limit: 9 })), expected(3, 2));
+  });
+}
+
 /** Idempotency keys. */
 export function describeKeys(open: () => Promise<Store>): void {
   const key = (request: string, insteadOf?: number) => ({
@@ -101,6 +142,8 @@ export function describeKeys(open: () => Promise<Store>): void {
     );
     const holder = { execution: first.id, request: key("a").request };
     assert.deepEqual(await Promise.all(claims), [undefined, holder, holder]);
+    assert.deepEqual(await store.executions.findHolder(first.principal, "k"), holder);
+    assert.equal(await store.executions.findHolder(first.principal, "other"), undefined);
     assert.deepEqual(await store.executions.find(first.id), { ...first, ending: null });
     assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
   });

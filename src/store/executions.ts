@@ -1,7 +1,7 @@
 /** Executions in the store: their start and end, their journals, and requests to cancel them. */
 
 import { isErrorCode, parseDigest, parseExecutionId } from "../domain/index.ts";
-import type { Digest, Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
+import type { Digest, Execution, ExecutionId, ExecutionResult, Instant, PrincipalId } from "../domain/index.ts";
 
 import { bytes, createShape, integer, oneOf, optional, parsed, text } from "./row.ts";
 import type { RowOf } from "./row.ts";
@@ -72,6 +72,8 @@ export interface ExecutionStore {
   /** Closes a running or suspended execution. Rejects with REQUEST_NOT_FOUND or REQUEST_CONFLICT: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;
+  /** Returns the execution that holds a key of this principal. */
+  findHolder(principal: PrincipalId, key: string): Promise<KeyHolder | undefined>;
   list(page: ExecutionPage): Promise<readonly ExecutionSummary[]>;
   /** Oldest first, without suspended ones. Another process may still be running some of them. */
   listUnfinished(): Promise<readonly ExecutionSummary[]>;
@@ -85,6 +87,11 @@ export interface ExecutionStore {
     id: ExecutionId,
     claim: { readonly was: "paused" | "open"; readonly from: string | undefined; readonly by: string },
   ): Promise<boolean>;
+  /**
+   * Drops executions that ended before `endedBefore`, and the oldest ended ones whose sources and results exceed
+   * `totalBytes`, with their journals, kept results and keys. Returns how many executions were dropped.
+   */
+  drop(bounds: { readonly endedBefore: Instant; readonly totalBytes: number }): Promise<number>;
 }
 
 /** A part of the journal of an execution. The store cannot read it. */

@@ -7,7 +7,7 @@ import { parseConnectorId, parseDigest } from "../domain/index.ts";
 
 import { describeApprovals } from "./approvals.conformance.ts";
 import { describeCancellations } from "./cancellations.conformance.ts";
-import { describeExecutions, describeKeys, describeLists } from "./executions.conformance.ts";
+import { describeExecutions, describeKeys, describeLists, describeRetention } from "./executions.conformance.ts";
 import { describeJournals } from "./journals.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
 import { describePins } from "./pins.conformance.ts";
@@ -21,6 +21,7 @@ export type OpenStore = () => Promise<Store>;
 
 export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: executions`, () => describeExecutions(open));
+  void describe(`${name}: retention of executions`, () => describeRetention(open));
   void describe(`${name}: idempotency keys`, () => describeKeys(open));
   void describe(`${name}: lists of executions`, () => describeLists(open));
   void describe(`${name}: journals`, () => describeJournals(open));

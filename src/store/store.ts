@@ -226,6 +226,8 @@ export interface ResultStore {
   find(id: ResultId, view: ResultView): Promise<StoredResult | undefined>;
   /** Like `find`, without reading the body. */
   findSummary(id: ResultId, view: ResultView): Promise<ResultSummary | undefined>;
+  /** Removes results that have expired. */
+  expire(now: Instant): Promise<void>;
 }
 
 /** Single facts about the installation. */
@@ -292,7 +294,9 @@ export interface Store extends AsyncDisposable {
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
   readonly cancellations: CancellationStore;
-  /** Writes and removes a row. Rejects with STORE_UNAVAILABLE if the store cannot be written now. */
+  /** Rejects with STORE_UNAVAILABLE and a message without a path while less than `minFreeBytes` is free on its disk. */
+  checkSpace(): Promise<void>;
+  /** Checks the space, and writes and removes a row. Rejects with STORE_UNAVAILABLE if the store cannot be written now. */
   check(): Promise<void>;
   /** Resolves when everything committed before is on disk. */
   flush(): Promise<void>;

@@ -1,8 +1,9 @@
-/** What the settings about journals change, for `test/settings/settings.test.ts`. */
+/** What the settings about journals, stored executions and the space for them change, for `test/settings/settings.test.ts`. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { isJsonObject } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -24,6 +25,37 @@ const keepsJournal: Observation = async (config) => {
   }
 };
 
+/** Whether an execution is still stored when another one has ended. */
+const keepsExecution: Observation = async (config) => {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-executions-"));
+  const path = join(folder, "glovebox.db");
+  const whole = { mcpServers: {}, store: { url: `sqlite:${path}` }, ...(isJsonObject(config) && config) };
+  try {
+    const { execution } = await withGlovebox(whole, async (glovebox) => {
+      const first = await glovebox.execute({ code: "return 1" });
+      await sleep(5);
+      await glovebox.execute({ code: "return 2" });
+      return first;
+    });
+    await using store = await openStore({ path, now: Date.now });
+    return (await store.executions.find(execution)) !== undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** The outcome of a program on a store with a file. */
+const runs: Observation = async (config) => {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-space-"));
+  const { store } = isJsonObject(config) ? config : {};
+  const whole = { mcpServers: {}, store: { url: `sqlite:${join(folder, "glovebox.db")}`, ...Object(store) } };
+  try {
+    return await withGlovebox(whole, async (glovebox) => outcomeOf(await glovebox.execute({ code: "return 1" })));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
 /** The outcome of a program that receives a delivery and then needs approval. */
 const asks: Observation = (config) =>
   withGlovebox(
@@ -35,6 +67,9 @@ const asks: Observation = (config) =>
   );
 
 export const JOURNAL_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
+  "executions.keepMs": compare(keepsExecution, [{ executions: { keepMs: 1 } }, false], [{}, true]),
+  "executions.totalBytes": compare(keepsExecution, [{ executions: { totalBytes: 1 } }, false], [{}, true]),
+  "store.minFreeBytes": compare(runs, [{ store: { minFreeBytes: 2 ** 50 } }, "STORE_UNAVAILABLE"], [{}, 1]),
   "journal.keepMs": compare(keepsJournal, [{ journal: { keepMs: 0 } }, false], [{}, true]),
   "journal.totalBytes": compare(keepsJournal, [{ journal: { totalBytes: 1 } }, false], [{}, true]),
   "journal.executionBytes": compare(asks, [{ journal: { executionBytes: 1 } }, "LIMIT_TIME"], [{}, "paused"]),

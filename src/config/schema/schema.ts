@@ -64,6 +64,11 @@ export const configSchema = z.strictObject({
         .refine(isSqliteUrl, 'expected "sqlite:" and the path of a file, or "sqlite::memory:"')
         .default("sqlite:./.glovebox/glovebox.db")
         .describe("The database, relative to the folder of this configuration."),
+      minFreeBytes: integer(
+        [0, 1024 * 1024 * 1024 * MIB],
+        256 * MIB,
+        "While less is free on the disk of the store, new executions are refused. 0 turns this off.",
+      ),
     })
     .prefault({})
     .describe("Where Glovebox stores its data."),
@@ -94,6 +99,17 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Results that are too large to return, kept to be read in parts."),
+  executions: z
+    .strictObject({
+      keepMs: integer([1, 3650 * DAY_MS], 30 * DAY_MS, "How long an execution is kept after it ended."),
+      totalBytes: integer(
+        [1, 65_536 * MIB],
+        1024 * MIB,
+        "Total size of the sources and results of ended executions; the oldest are deleted first.",
+      ),
+    })
+    .prefault({})
+    .describe("Ended executions. Their journals and kept results are deleted with them, or earlier."),
   approvals: z
     .strictObject({
       expiryMs: integer(

@@ -25,6 +25,8 @@ export interface JournalsOptions {
   readonly totalBytes: number;
   /** The most that one execution may write; above it, it can be neither suspended nor replayed. */
   readonly executionBytes: number;
+  /** Called with the size of each part that is written. */
+  readonly onStored?: (bytes: number) => void;
 }
 
 export function openJournals(options: JournalsOptions): Journals {
@@ -82,6 +84,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     if (waiting.length === 0) return [];
     const place = { execution, piece: pieces };
     const sealed = seal.close(waiting.join("\n"), contextOf(place));
+    options.onStored?.(sealed.byteLength);
     waiting = [];
     pieces += 1;
     return [{ ...place, sealed }];

@@ -53,6 +53,7 @@ async function open(isKept: boolean) {
     log: {
       open: unreached,
       openOnce: unreached,
+      refuse: unreached,
       close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 8 }),
     },
     async resumeExecution({ id }, why, trail) {

@@ -45,6 +45,7 @@ async function open(owner: string) {
     log: {
       open: unreached,
       openOnce: unreached,
+      refuse: unreached,
       close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 2 }),
     },
     labelSession: unreached,

@@ -20,6 +20,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
   const unused = (): never => assert.fail("no program runs");
   const log: ExecutionLog = {
     openOnce: unused,
+    refuse: unused,
     open: ({ source }) => {
       sources.push(source);
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };

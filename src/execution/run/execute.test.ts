@@ -105,6 +105,7 @@ function createTestDeps(
     hide: (text: string) => text,
     log: {
       openOnce: () => assert.fail("the request has no key"),
+      refuse: () => assert.fail("the request has no key"),
       open: ({ principal }) => {
         const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
         const durable = async (): Promise<void> => undefined;

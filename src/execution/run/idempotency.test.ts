@@ -16,6 +16,7 @@ import { createExecutionLog } from "../execution-log.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
 import type { ExecuteInput, ExecutionRequest } from "../requests.ts";
 import { createRunningTable } from "../running-table.ts";
+import type { Admission } from "./admit-request.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { viewExecution } from "../history/view-execution.ts";
 import { emptyResult } from "../settle.ts";
@@ -71,9 +72,10 @@ async function openProcesses() {
     };
     const openOnce = createIdempotency({
       log,
+      findHolder: (principal, key) => store.executions.findHolder(principal, key),
       view: (principal, { execution }, signal) => viewExecution({ principal, execution, waitMs: 1, signal }, viewDeps),
     });
-    const open = (act: Act, { wanted = {}, idempotencyKey: key = "k", ...change }: Change = {}) => {
+    const open = (act: Act, { wanted = {}, idempotencyKey: key = "k", refusal, ...change }: Change = {}) => {
       const request = { ...REQUEST, ...change };
       const entry = running.enter({ principal: AGENT.id });
       const begin = ({ execution }: ExecutionOpening) => {
@@ -84,7 +86,11 @@ async function openProcesses() {
         });
         return { id: execution.id, done };
       };
-      return openOnce({ request, key, wanted, start: begin });
+      const admit = async (): Promise<Admission> =>
+        refusal
+          ? { ok: false, result: refusal }
+          : { ok: true, id: createId(), admit: () => assert.fail("it is admitted"), abandon: async () => undefined };
+      return openOnce({ request, key, wanted, admit, start: begin });
     };
     const send = async (act: Act, change?: Change) => (await open(act, change)).done;
     return { open, send, recover: () => recoverAll(deps) };
@@ -95,7 +101,10 @@ async function openProcesses() {
 
 type Act = () => Promise<Partial<ExecutionResult>>;
 type Change = Partial<ExecutionRequest> &
-  Pick<ExecuteInput, "idempotencyKey"> & { readonly wanted?: ExecuteInput["limits"] };
+  Pick<ExecuteInput, "idempotencyKey"> & {
+    readonly wanted?: ExecuteInput["limits"];
+    readonly refusal?: ExecutionResult;
+  };
 
 const REQUEST: ExecutionRequest = {
   principal: AGENT,
@@ -209,6 +218,16 @@ describe("a request with a key", () => {
     end("first");
     const { execution, value } = await second.done;
     assert.deepEqual([value, execution === second.id, second.id === first.id], [1, true, false]);
+  });
+  it("a request that is refused does not take its key, and one whose key is held is not refused", async () => {
+    const { start, store } = await openProcesses();
+    const { send } = start("here");
+    const id = known(parseExecutionId(`ex_${"f".repeat(24)}`));
+    const refusal: ExecutionResult = { ...emptyResult({ id }, "failed", CONTEXT), error: BUSY };
+    assert.deepEqual(await send(counted().act, { refusal }), refusal);
+    assert.deepEqual(await store.executions.list({ limit: 9 }), []);
+    assert.equal((await send(counted().act)).value, 1);
+    assert.equal((await send(counted().act, { refusal })).value, 1);
   });
   it("a request with a key has a key of 1 to 256 characters", async () => {
     const { start } = await openProcesses();

@@ -4,12 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Digest, ExecutionResult, ExecutionView, Limits, PrincipalId } from "../../domain/index.ts";
-import type { KeyHolder } from "../../store/index.ts";
+import type { KeyHolder, RequestKey } from "../../store/index.ts";
 import { digestOf } from "../../text/index.ts";
 
 import type { ExecutionLog, ExecutionOpening } from "../execution-log.ts";
 import type { ExecutionRequest } from "../requests.ts";
 import type { StartedExecution } from "../running-table.ts";
+import type { Admission } from "./admit-request.ts";
 
 /** Longer than the ids that clients use. */
 const MAX_KEY_CHARS = 256;
@@ -20,11 +21,16 @@ export interface IdempotentRequest {
   readonly key: string;
   /** The limits that the client asked for; the operator's limits may change between two requests. */
   readonly wanted: Partial<Limits>;
+  /** Asks whether it may be opened. Called when no execution holds the key, or one that did nothing. */
+  readonly admit: () => Promise<Admission>;
   /** Runs the program. Called at most once for each request. */
-  readonly start: (opening: ExecutionOpening) => StartedExecution;
+  readonly start: (opening: ExecutionOpening, admission: Admitted) => StartedExecution;
 }
 
+type Admitted = Extract<Admission, { ok: true }>;
+
 export interface IdempotencyDeps {
+  findHolder(principal: PrincipalId, key: string): Promise<KeyHolder | undefined>;
   readonly log: Pick<ExecutionLog, "openOnce">;
   /** Waits for an execution for a while and returns its state. */
   view(principal: PrincipalId, holder: KeyHolder, signal: AbortSignal): Promise<ExecutionView>;
@@ -36,11 +42,11 @@ export interface IdempotencyDeps {
  */
 export function createIdempotency(deps: IdempotencyDeps): (request: IdempotentRequest) => Promise<StartedExecution> {
   return async (keyed) => {
-    const { request, start } = keyed;
+    const { request } = keyed;
     refuseBadKey(keyed.key);
     const key = { key: keyed.key, request: digestRequest(keyed) };
-    const first = await deps.log.openOnce(request, key);
-    if ("opening" in first) return start(first.opening);
+    const first = await openUnlessHeld(keyed, key, deps);
+    if ("done" in first) return first;
     const admit = (holder: KeyHolder): KeyHolder => {
       if (holder.request !== key.request) throw conflict();
       request.onEvent?.({ kind: "opened", execution: holder.execution });
@@ -52,11 +58,10 @@ export function createIdempotency(deps: IdempotencyDeps): (request: IdempotentRe
       for (;;) {
         const result = await untilEnded(request, holder, deps);
         if (!isHarmless(result)) return result;
-        const next = await deps.log.openOnce(request, { ...key, insteadOf: holder.execution });
-        if ("opening" in next) {
-          const started = start(next.opening);
-          id = started.id;
-          return started.done;
+        const next = await openUnlessHeld(keyed, { ...key, insteadOf: holder.execution }, deps);
+        if ("done" in next) {
+          id = next.id;
+          return next.done;
         }
         holder = admit(next.holder);
         id = holder.execution;
@@ -70,6 +75,25 @@ export function createIdempotency(deps: IdempotencyDeps): (request: IdempotentRe
       done,
     };
   };
+}
+
+/** A request whose key is held takes no quota. A refused one does not take the key: a later one with it may run. */
+async function openUnlessHeld(
+  { request, admit, start }: IdempotentRequest,
+  key: RequestKey,
+  deps: IdempotencyDeps,
+): Promise<StartedExecution | { readonly holder: KeyHolder }> {
+  const known = await deps.findHolder(request.principal.id, key.key);
+  if (known && known.execution !== key.insteadOf) return { holder: known };
+  const admission = await admit();
+  if (!admission.ok) return { id: admission.result.execution, done: Promise.resolve(admission.result) };
+  const first = await deps.log.openOnce(request, key, admission.id).catch(async (thrown: unknown) => {
+    await admission.abandon();
+    throw thrown;
+  });
+  if ("opening" in first) return start(first.opening, admission);
+  await admission.abandon();
+  return first;
 }
 
 /** Polls the execution of another request until it has ended. */

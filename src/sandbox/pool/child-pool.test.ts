@@ -59,6 +59,18 @@ describe("the queue of the pool", () => {
       assert.deepEqual(busy.map(codeOf), ["LIMIT_BUSY", "LIMIT_BUSY"]);
       assert.ok(busy[0]?.kind === "failed" && busy[0].error.details.hint?.includes("sandbox.queue"));
     }));
+  it("checkQueue accepts what the queue would accept, counting executions that are coming, and refuses one more", () =>
+    within({ concurrency: 2, queue: 1 }, async ({ end, sandbox }) => {
+      for (const coming of [0, 1, 2]) sandbox.checkQueue(coming);
+      assert.throws(() => sandbox.checkQueue(3), { code: "LIMIT_BUSY" });
+      const { host, reached, open } = gate();
+      const first = end("return files.read()", { host });
+      await reached;
+      for (const coming of [0, 1]) sandbox.checkQueue(coming);
+      assert.throws(() => sandbox.checkQueue(2), { code: "LIMIT_BUSY" });
+      open();
+      await first;
+    }));
   it("fills every place even with a queue of length 0", () =>
     within({ concurrency: 2, queue: 0 }, async ({ end }) => {
       const { host, open } = gate();
@@ -233,7 +245,10 @@ describe("a pool whose child dies", () => {
     const failing = { ...engineOf("/bin/false") };
     let isRepaired = false;
     const works = engineOf(process.execPath, HASTY_CHILD);
-    const engine = { ...failing, command: (...args: Parameters<ConfinedEngine["command"]>) => (isRepaired ? works : failing).command(...args) };
+    const engine = {
+      ...failing,
+      command: (...args: Parameters<ConfinedEngine["command"]>) => (isRepaired ? works : failing).command(...args),
+    };
     await within({ engine }, async ({ sandbox, end }) => {
       assert.equal(sandbox.state().kind, "starting");
       await end("return 1");

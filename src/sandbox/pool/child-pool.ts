@@ -92,10 +92,7 @@ export class ChildPool {
   }
 
   async #wait(principal: string, signal: AbortSignal): Promise<PoolWorker> {
-    const { concurrency, queue } = this.#options;
-    // An execution with a free place only waits for a child, which does not count against the queue's limit.
-    const free = concurrency - this.#leased;
-    if (this.#queue.length >= free + queue) throw createBusyError(concurrency, this.#queue.length);
+    this.checkQueue(0);
     const waiter: Waiter = { principal, ...Promise.withResolvers<PoolWorker>() };
     const giveUp = (): void => {
       if (this.#queue.remove(principal, waiter)) waiter.reject(createCancelledError());
@@ -111,6 +108,16 @@ export class ChildPool {
     } finally {
       signal.removeEventListener("abort", giveUp);
     }
+  }
+
+  /**
+   * Throws LIMIT_BUSY if one more execution, after `coming` others, would be refused. An execution with a free place only
+   * waits for a child, which does not count against the queue's limit.
+   */
+  checkQueue(coming: number): void {
+    const { concurrency, queue } = this.#options;
+    const waiting = this.#leased + this.#queue.length + coming - concurrency;
+    if (waiting >= queue) throw createBusyError(concurrency, waiting);
   }
 
   #refuseAll(error: GloveboxError): void {

@@ -225,4 +225,13 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (holder, key)
   ) STRICT, WITHOUT ROWID;
 `,
+  // The size of each execution, and indexes by which those of ended ones and what belongs to them are found.
+  `
+  ALTER TABLE executions ADD COLUMN bytes INTEGER GENERATED ALWAYS AS
+    (octet_length(source_text) + coalesce(octet_length(result), 0)) VIRTUAL;
+  DROP INDEX executions_by_end;
+  CREATE INDEX executions_by_end ON executions (ended_at, bytes) WHERE state IS NOT NULL AND state <> 'paused';
+  CREATE INDEX results_by_execution ON results (execution);
+  CREATE INDEX request_keys_by_execution ON request_keys (execution);
+`,
 ];

@@ -7,6 +7,8 @@ import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
 import { createApprovals } from "./tables/approvals.ts";
+import { createSpaceCheck } from "./check-space.ts";
+import type { SpaceOptions } from "./check-space.ts";
 import { MEMORY, connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { isLatest, migrateOnce } from "./migrate.ts";
@@ -21,7 +23,7 @@ import { createMeta, createSecrets } from "./tables/secrets.ts";
 /** About as much as the records of a small execution. */
 const CHECK_BYTES = 16 * 1024;
 
-export interface StoreOptions extends ConnectionOptions {
+export interface StoreOptions extends ConnectionOptions, SpaceOptions {
   readonly now: () => Instant;
 }
 
@@ -39,7 +41,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     const { database, write } = connection;
     while ((await write(() => migrateOnce(database, path, now))) === "migrated");
-    return assemble(connection);
+    return assemble(connection, options);
   } catch (thrown) {
     await connection.close();
     throw thrown;
@@ -59,7 +61,7 @@ export async function openStoreToRead(options: StoreOptions): Promise<Store> {
     });
   const connection = await connectToRead(options);
   try {
-    if (isLatest(connection.database, path)) return assemble(connection);
+    if (isLatest(connection.database, path)) return assemble(connection, options);
   } catch (thrown) {
     await connection.close();
     throw thrown;
@@ -75,18 +77,21 @@ function inspect(path: string): void {
 }
 
 /** Needs new pages, so that it also fails when the file cannot grow. They are free for reuse afterwards. */
-function createCheck({ database, write }: Connection): Store["check"] {
+function createCheck({ database, write }: Connection, checkSpace: Store["checkSpace"]): Store["check"] {
   const insert = database.prepare("INSERT INTO meta VALUES ('check', ?)");
   const remove = database.prepare("DELETE FROM meta WHERE key = 'check'");
   const filler = " ".repeat(CHECK_BYTES);
-  return () =>
-    write(() => {
+  return async () => {
+    await checkSpace();
+    await write(() => {
       insert.run(filler);
       remove.run();
     });
+  };
 }
 
-function assemble(connection: Connection): Store {
+function assemble(connection: Connection, options: StoreOptions): Store {
+  const checkSpace = createSpaceCheck(options);
   const close = (): Promise<void> => connection.close();
   return {
     executions: createExecutions(connection),
@@ -103,7 +108,8 @@ function assemble(connection: Connection): Store {
     labels: createLabels(connection),
     approvals: createApprovals(connection),
     cancellations: createCancellations(connection),
-    check: createCheck(connection),
+    checkSpace,
+    check: createCheck(connection, checkSpace),
     flush: () => connection.flush(),
     close,
     [Symbol.asyncDispose]: close,

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -56,8 +56,27 @@ test("executions of parallel clients stop exactly at the quota, also after kill 
   const refused = parseJsonLines(stdout).filter(({ detail }) => Object(detail).code === "LIMIT_QUOTA");
   assert.deepEqual(
     refused.map(({ action }) => action),
-    Array(4).fill("execution.closed"),
+    Array(4).fill("execution.refused"),
   );
+});
+
+test("refused requests with large inputs do not fill the disk, and the one that was accepted is stored", async (context) => {
+  const store = { url: "sqlite:./data/glovebox.db" };
+  const folder = makeFolder(context, { mcpServers: {}, store, quotas: { executionsPerMinute: 1 } });
+  const { mcp } = await serveFor(context, folder);
+  const client = await connect(context, mcp, LEGACY);
+  const INPUT_BYTES = 500_000;
+  const run = async () => {
+    const call = { name: "execute", arguments: { code: "return 1", input: "x".repeat(INPUT_BYTES) } };
+    return codeOf((await client.callTool(call)).structuredContent as Result);
+  };
+  assert.equal(await run(), 1);
+  for (let n = 0; n < 30; n += 1) assert.equal(await run(), "LIMIT_QUOTA");
+  const files = readdirSync(join(folder, "data")).filter((name) => name.startsWith("glovebox.db"));
+  const bytes = files.reduce((sum, name) => sum + statSync(join(folder, "data", name)).size, 0);
+  assert.ok(bytes < 8 * INPUT_BYTES, `${bytes}`);
+  const { stdout } = await runGlovebox(["executions", "--json"], { folder });
+  assert.equal(JSON.stringify(stdout).match(/ex_[0-9a-f]{24}/g)?.length, 1);
 });
 
 test("a program can catch a call that a quota refuses, and the call is in the trace and in the ledger", async (context) => {

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 
 import { GloveboxError, defined, parseDigest, parseExecutionId, parsePrincipalId } from "../../../domain/index.ts";
-import type { Execution, ExecutionId } from "../../../domain/index.ts";
+import type { Execution, ExecutionId, PrincipalId } from "../../../domain/index.ts";
 import { CANCELLATION, JOURNAL_PIECE, KEY_HOLDER, OUTCOME } from "../../executions.ts";
 import type {
   CancellationStore,
@@ -42,6 +42,12 @@ const CLAIM = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, e
   WHERE id = ? AND state IS ? AND owner IS ?`;
 const INSERT_PIECE = insertInto("journals", JOURNAL_PIECE);
 
+/** Ended executions that are too old, or exceed the total size together with newer ones. Reads an index only. */
+const ENDED = `SELECT rowid, ended_at, sum(bytes) OVER (ORDER BY ended_at DESC, rowid DESC) AS upto
+  FROM executions WHERE state IS NOT NULL AND state <> 'paused'`;
+const OUTDATED = `SELECT id FROM executions WHERE rowid IN (
+  SELECT rowid FROM (${ENDED}) WHERE ended_at < ? OR upto > ?)`;
+
 /** A row is inserted before the program starts and closed once with its result. */
 export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
   const insert = database.prepare(OPEN);
@@ -51,7 +57,8 @@ export function createExecutions({ database, read, write, commit }: Connection):
   const unfinished = database.prepare(`${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`);
   const paused = database.prepare(`${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`);
   const claim = database.prepare(CLAIM);
-  const takeKey = prepareKeys(database);
+  const keys = prepareKeys(database);
+  const drop = prepareDrop(database);
 
   const open = ({ id, principal, source, sourceText, startedAt, owner }: StoredOpening): void => {
     insert.run(id, principal, source, sourceText, startedAt, owner ?? null);
@@ -68,7 +75,7 @@ export function createExecutions({ database, read, write, commit }: Connection):
       commit(() => open(opening)).catch(ifTaken(() => refuse(`The execution ${opening.id} already exists`))),
     openOnce: ({ journal = [], ...opening }, key) =>
       write(() => {
-        const holder = takeKey(opening, key);
+        const holder = keys.take(opening, key);
         if (holder) return holder;
         open(opening);
         for (const { execution, piece, sealed } of journal) insertPiece.run(execution, piece, sealed);
@@ -80,11 +87,13 @@ export function createExecutions({ database, read, write, commit }: Connection):
         const row = select.get(id);
         return row && toExecution(row);
       }),
+    findHolder: (principal, key) => read(() => keys.find(principal, key)),
     list: (page) => read(() => list(database, page)),
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
     claim: (id, { was, from, by }) =>
       write(() => Number(claim.run(by, id, was === "paused" ? was : null, from ?? null).changes) > 0),
+    drop: ({ endedBefore, totalBytes }) => write(() => drop(endedBefore, totalBytes)),
   };
 }
 
@@ -115,17 +124,32 @@ function toExecution(row: RawRow): StoredExecution {
 const REPLACE_HOLDER =
   "UPDATE request_keys SET execution = ? WHERE principal = ? AND key = ? AND request = ? AND execution = ?";
 
-/** Returns a function that assigns a key to an execution, or returns its holder. Call it in a transaction. */
+/** Returns a function that deletes outdated executions with all that belongs to them. Call it in a transaction. */
+function prepareDrop(database: DatabaseSync): (endedBefore: number, totalBytes: number) => number {
+  const outdated = database.prepare(OUTDATED);
+  const removals = ["journals WHERE execution", "results WHERE execution", "request_keys WHERE execution"];
+  const remove = [...removals, "executions WHERE id"].map((place) => database.prepare(`DELETE FROM ${place} = ?`));
+  return (endedBefore, totalBytes) => {
+    const gone = outdated.all(endedBefore, totalBytes).map((row) => readColumn(row, "id", text));
+    for (const id of gone) for (const statement of remove) statement.run(id);
+    return gone.length;
+  };
+}
+
+/** `take` assigns a key to an execution, or returns its holder. Call it in a transaction. */
 function prepareKeys(database: DatabaseSync) {
   const insert = database.prepare("INSERT INTO request_keys VALUES (?, ?, ?, ?)");
   const replace = database.prepare(REPLACE_HOLDER);
   const select = database.prepare("SELECT request, execution FROM request_keys WHERE principal = ? AND key = ?");
-  return ({ id, principal }: Execution, { key, request, insteadOf }: RequestKey): KeyHolder | undefined => {
+  const find = (principal: PrincipalId, key: string): KeyHolder | undefined =>
+    KEY_HOLDER.parseIfFound(select.get(principal, key));
+  const take = ({ id, principal }: Execution, { key, request, insteadOf }: RequestKey): KeyHolder | undefined => {
     if (insteadOf !== undefined && replace.run(id, principal, key, request, insteadOf).changes > 0) return undefined;
-    const holder = KEY_HOLDER.parseIfFound(select.get(principal, key));
+    const holder = find(principal, key);
     if (!holder) insert.run(principal, key, request, id);
     return holder;
   };
+  return { find, take };
 }
 
 /** Journals of ended executions that are too old, or exceed the total size together with newer ones. */

@@ -34,6 +34,7 @@ export function createResults({ database, read, write }: Connection): ResultStor
         insert.run(...RESULT.toValues(result));
       });
     },
+    expire: (now) => write(() => void expire.run(now)),
     find: (id, { principal, now }) => read(() => RESULT.parseIfFound(select.get(id, principal, now))),
     findSummary: (id, { principal, now }) =>
       read(() => RESULT_SUMMARY.parseIfFound(selectSummary.get(id, principal, now))),
