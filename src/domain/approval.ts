@@ -65,7 +65,7 @@ interface ApprovalRequest extends Pick<Approval, "session" | "labels" | "plan"> 
 export interface ApprovalRequests {
   /**
    * Returns the approval of this call if there is one, else a remembered one that covers it, else a new pending one.
-   * It is durable and in the ledger on return. Rejects with LIMIT_BUSY if too many of the principal are pending.
+   * It is durable and in the ledger on return. Rejects with LIMIT_BUSY if too many are pending.
    */
   request(request: ApprovalRequest): Promise<Approval>;
   /** Resolves once it is no longer pending, whichever process decided it; rejects when the signal fires. */

@@ -19,7 +19,7 @@ import type { OpenStore } from "./store.conformance.ts";
 const [EXECUTION, OTHER] = ["0", "1"].map((digit) => certain(parseExecutionId(`ex_${digit.repeat(24)}`)));
 const [ADA, GRACE] = ["ada", "grace"].map((name) => certain(parsePrincipalId(name)));
 const TOOL = certain(parseToolAddress("shop.pay"));
-const MOST = { count: 10, bytes: 1e6 };
+const MOST = { perExecution: 10, perSession: 10, perPrincipal: 10, bytes: 1e6 };
 
 function idOf(n: number): ApprovalId {
   return certain(parseApprovalId(`ap_${n.toString(16).padStart(24, "0")}`));
@@ -61,7 +61,8 @@ const idsOf = (rows: readonly ApprovalHead[]): readonly ApprovalId[] => rows.map
 
 export function describeApprovals(open: OpenStore): void {
   describeClaims(open);
-  describeBounds(open);
+  describeCounts(open);
+  describeBytes(open);
   describePages(open);
   describeChanges(open);
 }
@@ -101,10 +102,10 @@ function describeClaims(open: OpenStore): void {
   });
 }
 
-function describeBounds(open: OpenStore): void {
+function describeCounts(open: OpenStore): void {
   test("claim limits the number of pending approvals per principal, without expired ones", async () => {
     await using store = await open();
-    const claim = (row: ApprovalRow) => store.approvals.claim(row, () => undefined, { ...MOST, count: 2 });
+    const claim = (row: ApprovalRow) => store.approvals.claim(row, () => undefined, { ...MOST, perPrincipal: 2 });
     await claim(sample(1));
     await claim(sample(2));
     await assert.rejects(claim(sample(3)), {
@@ -115,6 +116,38 @@ function describeBounds(open: OpenStore): void {
     assert.equal(await claim(sample(5, { createdAt: sample(1).expiresAt })), idOf(5));
   });
 
+  test("claim limits the number of pending approvals per execution", async () => {
+    await using store = await open();
+    const claim = (row: ApprovalRow) => store.approvals.claim(row, () => undefined, { ...MOST, perExecution: 2 });
+    await claim(sample(1));
+    await claim(sample(2));
+    await assert.rejects(claim(sample(3)), {
+      code: "LIMIT_BUSY",
+      message: `${certain(EXECUTION)} has 2 pending approvals, which is the maximum`,
+    });
+    assert.equal(await claim(sample(3, { execution: certain(OTHER) })), idOf(3));
+    await store.approvals.change({ kind: "one", id: idOf(2) }, () => DECIDED);
+    assert.equal(await claim(sample(4)), idOf(4));
+  });
+
+  for (const session of ["s1", undefined])
+    test(`claim limits the number of pending approvals per session${session === undefined ? " of a client without sessions" : ""}`, async () => {
+      await using store = await open();
+      const part = session === undefined ? {} : { session };
+      const claim = (n: number, fields: Partial<ApprovalRow>) =>
+        store.approvals.claim(sample(n, fields), () => undefined, { ...MOST, perSession: 2 });
+      await claim(1, part);
+      await claim(2, { ...part, execution: certain(OTHER) });
+      await assert.rejects(claim(3, part), {
+        code: "LIMIT_BUSY",
+        message: "The session of ada has 2 pending approvals, which is the maximum",
+      });
+      assert.equal(await claim(3, { session: "s2" }), idOf(3));
+      assert.equal(await claim(4, { ...part, principal: certain(GRACE) }), idOf(4));
+    });
+}
+
+function describeBytes(open: OpenStore): void {
   test("claim limits the pending bytes per principal, except for a single larger one", async () => {
     await using store = await open();
     const claim = (n: number, bytes: number, fields: Partial<ApprovalRow> = {}) =>

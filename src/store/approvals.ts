@@ -28,10 +28,12 @@ export interface ApprovalPage {
   readonly after?: ApprovalId;
 }
 
-/** Limits for the pending approvals of one principal. */
+/** Limits for pending approvals. Requests of a principal without a session are one session. */
 export interface ApprovalBound {
-  readonly count: number;
-  /** The total size of sealed arguments. A single one may be larger. */
+  readonly perExecution: number;
+  readonly perSession: number;
+  readonly perPrincipal: number;
+  /** The total size of sealed arguments of one principal. A single one may be larger. */
   readonly bytes: number;
 }
 
@@ -65,7 +67,7 @@ export interface ApprovalStore {
   related(call: ApprovalCall): Promise<readonly ApprovalHead[]>;
   /**
    * Atomically returns the id of the related approval that `choose` returns, or inserts the new row.
-   * Rejects with LIMIT_BUSY if more than `most` of one principal would be pending.
+   * Rejects with LIMIT_BUSY if more than `most` would be pending.
    */
   claim(
     row: ApprovalRow,

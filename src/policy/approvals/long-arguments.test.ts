@@ -10,7 +10,7 @@ import { AGENT, known } from "../rules/fixtures/decision-case.ts";
 import { LISTED_BYTES, createDesk } from "./create-desk.ts";
 import { EXPIRY_MS, OPERATOR, openQueue } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
-import { MAX_PENDING_BYTES } from "./open-approvals.ts";
+import { MAX_PENDING, MAX_PENDING_BYTES } from "./open-approvals.ts";
 
 const NEVER = new AbortController().signal;
 const OTHER: Principal = { ...AGENT, id: known(parsePrincipalId("other")) };
@@ -98,7 +98,7 @@ describe("an approval that is damaged in the store", () => {
       const whole = await queue.request();
       const { id, ...row } = known(await queue.store.approvals.find((await queue.request({ seq: 2 })).id));
       const damaged = { ...row, id: damagedId(id), seq: 3, sealedArgs };
-      await queue.store.approvals.claim(damaged, () => undefined, { count: 9, bytes: 1e6 });
+      await queue.store.approvals.claim(damaged, () => undefined, { ...MAX_PENDING, bytes: 1e6 });
       const { sealedArgs: _, ...head } = damaged;
       const listed = await queue.approvals.list({});
       assert.equal(listed.length, 3);

@@ -92,15 +92,54 @@ describe("Approvals.request", () => {
     assert.deepEqual([long.plan, long.args], [undefined, { amount: 5 }]);
   });
 
+  it("rejects with LIMIT_BUSY when too many of one execution are pending, and accepts those of another", async () => {
+    await using queue = await openQueue();
+    const { perExecution } = MAX_PENDING;
+    for (let seq = 1; seq <= perExecution; seq += 1) await queue.request({ seq });
+    await assert.rejects(queue.request({ seq: perExecution + 1 }), {
+      code: "LIMIT_BUSY",
+      message: `${executionOf(1)} has 20 pending approvals, which is the maximum`,
+    });
+    assert.equal((await queue.request({ execution: 2, seq: 1 })).state, "pending");
+    await approve(queue, await queue.request({ seq: 1 }));
+    assert.equal((await queue.request({ seq: perExecution + 1 })).state, "pending");
+  });
+
+  for (const session of ["one", undefined])
+    it(`rejects with LIMIT_BUSY when too many of ${session === undefined ? "a principal without sessions" : "one session"} are pending, and accepts those of another session and principal`, async () => {
+      await using queue = await openQueue();
+      const part = session === undefined ? {} : { session };
+      const { perSession } = MAX_PENDING;
+      for (let execution = 1; execution <= perSession; execution += 1) await queue.request({ execution, ...part });
+      await assert.rejects(queue.request({ execution: perSession + 1, ...part }), {
+        code: "LIMIT_BUSY",
+        message: "The session of agent has 50 pending approvals, which is the maximum",
+      });
+      assert.equal((await queue.request({ execution: 998, session: "another" })).state, "pending");
+      assert.equal((await queue.request({ execution: 999, principal: OPERATOR, ...part })).state, "pending");
+      await approve(queue, await queue.request({ execution: 1, ...part }));
+      assert.equal((await queue.request({ execution: perSession + 1, ...part })).state, "pending");
+    });
+
   it("rejects with LIMIT_BUSY when too many of one principal are pending, and accepts with one fewer", async () => {
     await using queue = await openQueue();
-    for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.request({ seq });
+    const { perPrincipal, perSession } = MAX_PENDING;
+    const request = (n: number) => queue.request({ execution: n, session: `session ${Math.floor(n / perSession)}` });
+    for (let n = 0; n < perPrincipal; n += 1) await request(n);
     const list = async (query: ApprovalQuery) => (await queue.approvals.list(query)).length;
-    const pages = [await list({}), await list({ limit: 1 }), await list({ limit: 201 })];
-    assert.deepEqual([...pages, await list({ execution: executionOf(1) })], [50, 1, 200, 200]);
-    await assert.rejects(queue.request({ seq: MAX_PENDING + 1 }), { code: "LIMIT_BUSY" });
-    await approve(queue, await queue.request({ seq: 1 }));
-    assert.equal((await queue.request({ seq: MAX_PENDING + 1 })).state, "pending");
+    assert.deepEqual([await list({}), await list({ limit: 1 }), await list({ limit: 201 })], [50, 1, 200]);
+    await assert.rejects(request(perPrincipal), {
+      code: "LIMIT_BUSY",
+      message: "agent has 200 pending approvals, which is the maximum",
+    });
+    await approve(queue, await request(0));
+    assert.equal((await request(perPrincipal)).state, "pending");
+  });
+
+  it("lists all approvals of one execution by default", async () => {
+    await using queue = await openQueue();
+    for (let seq = 1; seq <= 60; seq += 1) await approve(queue, await queue.request({ seq, args: { amount: seq } }));
+    assert.equal((await queue.approvals.list({ execution: executionOf(1) })).length, 60);
   });
 
   it("refuses to show arguments of another approval or with another digest", async () => {
@@ -113,7 +152,7 @@ describe("Approvals.request", () => {
       { ...row, id: known(moved), seq: 2 },
       { ...row, id: known(forged), seq: 3, sealedArgs },
     ]) {
-      await queue.store.approvals.claim(other, () => undefined, { count: 9, bytes: 1e6 });
+      await queue.store.approvals.claim(other, () => undefined, { ...MAX_PENDING, bytes: 1e6 });
       await assert.rejects(queue.approvals.find(other.id), { code: "STORE_UNAVAILABLE" });
       await assert.rejects(approve(queue, { ...PENDING, id: other.id }), { code: "STORE_UNAVAILABLE" });
     }

@@ -65,11 +65,11 @@ export interface ApprovalsOptions {
   readonly warn?: (thrown: unknown) => void;
 }
 
-/** The maximum number of pending approvals of one principal. Further calls are refused. */
-export const MAX_PENDING = 200;
+/** The maximum number of pending approvals. Further calls are refused, so that one program cannot flood the queue. */
+export const MAX_PENDING = { perExecution: 20, perSession: 50, perPrincipal: 200 } as const;
 /** The maximum size of sealed arguments of pending approvals of one principal. */
 export const MAX_PENDING_BYTES = 32 * 1024 * 1024;
-const BOUND = { count: MAX_PENDING, bytes: MAX_PENDING_BYTES } as const;
+const BOUND = { ...MAX_PENDING, bytes: MAX_PENDING_BYTES } as const;
 const EVERY_MS = 500;
 const PAGE = 50;
 const MAX_PAGE = 200;

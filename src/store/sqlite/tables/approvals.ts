@@ -74,8 +74,9 @@ const UPDATE = `UPDATE approvals SET state = ?1, scope = ?2, decided_by = ?3, de
   change = ${NEXT} WHERE id = ?6`;
 const RELATED = `${SELECT} WHERE execution = ? AND tool = ?
   UNION ${SELECT} WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
-const PENDING = `SELECT count(*) AS pending, coalesce(sum(length(sealed_args)), 0) AS bytes FROM approvals
-  WHERE state = 'pending' AND principal = ? AND expires_at > ?`;
+const PENDING = `SELECT count(*) AS principal, coalesce(sum(length(sealed_args)), 0) AS bytes,
+  coalesce(sum(execution = ?3), 0) AS execution, coalesce(sum(session IS ?4), 0) AS session FROM approvals
+  WHERE state = 'pending' AND principal = ?1 AND expires_at > ?2`;
 /** Uses the index by state: columns behind the arguments in a row cannot be read without loading the arguments. */
 const WAITING = `SELECT id, principal FROM approvals INDEXED BY approvals_by_state
   WHERE state = 'pending' AND expires_at > ? AND execution = ? ORDER BY expires_at, seq`;
@@ -104,11 +105,17 @@ export function createApprovals({ database, read, write }: Connection): Approval
 
   const findRelated = ({ execution, principal, tool, argsDigest }: ApprovalCall): readonly ApprovalHead[] =>
     related.all(execution, tool, principal, tool, argsDigest).map(HEAD.parse);
-  const refuseTooMany = ({ principal, createdAt, sealedArgs }: ApprovalRow, most: ApprovalBound): void => {
-    const found = pending.get(principal, createdAt);
-    const count = readColumn(found, "pending", integer);
-    if (count >= most.count) throw tooMany(`${principal} has ${most.count} pending approvals, which is the maximum`);
-    if (count > 0 && readColumn(found, "bytes", integer) + sealedArgs.length > most.bytes)
+  const refuseTooMany = (row: ApprovalRow, most: ApprovalBound): void => {
+    const { principal, createdAt, execution, session, sealedArgs } = row;
+    const found = pending.get(principal, createdAt, execution, session ?? null);
+    const count = (column: "principal" | "execution" | "session"): number => readColumn(found, column, integer);
+    if (count("execution") >= most.perExecution)
+      throw tooMany(`${execution} has ${most.perExecution} pending approvals, which is the maximum`, AWAIT_SOME);
+    if (count("session") >= most.perSession)
+      throw tooMany(`The session of ${principal} has ${most.perSession} pending approvals, which is the maximum`);
+    if (count("principal") >= most.perPrincipal)
+      throw tooMany(`${principal} has ${most.perPrincipal} pending approvals, which is the maximum`);
+    if (count("principal") > 0 && readColumn(found, "bytes", integer) + sealedArgs.length > most.bytes)
       throw tooMany(`The arguments of the pending approvals of ${principal} would exceed ${most.bytes} bytes`);
   };
   const apply = (id: string, { state, scope, decidedBy, decidedAt, note }: ApprovalChange): void =>
@@ -177,8 +184,9 @@ function merge(head: ApprovalHead, change: ApprovalChange): ApprovalHead {
   return { ...request, ...change };
 }
 
-function tooMany(message: string): GloveboxError {
-  return new GloveboxError("LIMIT_BUSY", message, {
-    hint: "Decide some of them first; list them with `glovebox approvals`",
-  });
+const AWAIT_SOME = "Await earlier calls before the next one, or make fewer calls that need approval";
+const DECIDE_SOME = "Decide some of them first; list them with `glovebox approvals`";
+
+function tooMany(message: string, hint = DECIDE_SOME): GloveboxError {
+  return new GloveboxError("LIMIT_BUSY", message, { hint });
 }
