@@ -2,6 +2,7 @@
 
 import { planCalls, rememberAnalyses } from "../analysis/index.ts";
 import type { AnalysisResult, Timebox } from "../analysis/index.ts";
+import { defined } from "../domain/index.ts";
 import type { CatalogSnapshot, Execution, ExecutionResult, PrincipalId, Program } from "../domain/index.ts";
 import type { ApiSurface, ExecutionId, LabelSource, Principal, SecretGrants, TraceContext } from "../domain/index.ts";
 import type { Sandbox } from "../sandbox/index.ts";
@@ -86,7 +87,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
       },
     }),
     checkSpace: () => rooms.store.checkSpace(),
-    checkQueue: (coming) => sandbox.checkQueue(coming),
+    checkQueue: (coming, { id, session }) => sandbox.checkQueue(coming, { principal: id, ...defined({ session }) }),
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     releaseQuota: (execution) => quotas.releaseLost(execution),
     snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),

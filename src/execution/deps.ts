@@ -49,7 +49,7 @@ export interface ExecutionDeps extends RecordDeps {
   /** Rejects with STORE_UNAVAILABLE and a message that may be shown while too little is free on the disk. */
   checkSpace(): Promise<void>; // store
   /** Throws LIMIT_BUSY if one more program, after `coming` others, would be refused. */
-  checkQueue(coming: number): void; // sandbox
+  checkQueue(coming: number, principal: Principal): void; // sandbox
   readonly admit: AdmitExecution; // policy
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen

@@ -50,10 +50,8 @@ async function runProgram(
   const { onCalls } = suspension;
   const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...defined({ asked }) };
   const bridge = deps.bridge(opening, snapshot, { ...request, program }, hooks);
-  // Without the source, which the request has, and the summaries of servers, which programs cannot see.
   const started: Omit<JournaledStart, "start"> = recording?.started ?? {
-    program: { ...program, source: "", checkable: "" },
-    namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
+    ...describeProgram({ program, snapshot }),
     engine: deps.engine,
     network: deps.hasNetwork(request),
     ...defined({ secrets: deps.tokensOf?.(execution) }),
@@ -78,6 +76,7 @@ async function runProgram(
         onLog: onEvent && ((line: LogLine) => onEvent({ kind: "log", line })),
         secrets: started.secrets,
         input,
+        session: principal.session,
       }),
     })
     .finally(() => ended.abort(PROGRAM_ENDED));
@@ -87,4 +86,15 @@ async function runProgram(
   return keepLarge(settled, limits, (value) =>
     deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
   );
+}
+
+/** Without the source, which the request has, and the summaries of servers, which programs cannot see. */
+function describeProgram({
+  program,
+  snapshot,
+}: Pick<ProgramRun, "program" | "snapshot">): Pick<JournaledStart, "program" | "namespaces"> {
+  return {
+    program: { ...program, source: "", checkable: "" },
+    namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
+  };
 }

@@ -43,14 +43,15 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const queuedAt = performance.now();
       let lease: ChildLease;
       try {
-        lease = await pool.take(job.principal, job.signal);
+        const { principal, session = "", signal } = job;
+        lease = await pool.take({ principal, session }, signal);
       } catch (thrown) {
         return neverStarted(thrown, performance.now() - queuedAt);
       }
       const queueMs = performance.now() - queuedAt;
       return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
     },
-    checkQueue: (coming) => pool.checkQueue(coming),
+    checkQueue: (coming, { principal, session = "" }) => pool.checkQueue(coming, { principal, session }),
     load: () => pool.load(),
     state: () => pool.state(),
     close: () => pool.close(),

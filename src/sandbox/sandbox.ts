@@ -33,8 +33,9 @@ export interface SandboxJob {
   /** Tokens by name, which the program sees as `secrets`. Never secret values: the program can read them. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly host: GuestHost;
-  /** The queue serves principals in turn. */
+  /** The queue serves principals in turn, and the sessions of one principal in turn. */
   readonly principal: PrincipalId;
+  readonly session?: string;
   readonly signal: AbortSignal;
   /** Fires to suspend the program; it resumes later from its tape. */
   readonly suspend?: AbortSignal;
@@ -90,8 +91,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly layers: readonly IsolationLayer[];
   /** Never rejects: anything that happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
-  /** Throws LIMIT_BUSY if one more execution, after `coming` others, would be refused. */
-  checkQueue(coming: number): void;
+  /** Throws LIMIT_BUSY if one more execution of the client, after `coming` others, would be refused. */
+  checkQueue(coming: number, client: Pick<SandboxJob, "principal" | "session">): void;
   load(): PoolLoad;
   /** Tries another start if the last ones failed. */
   state(): SandboxState;

@@ -52,7 +52,7 @@ export function createAdmissionDesk(deps: AdmissionDeps): AdmissionDesk {
         return refuse(request, { ...emptyResult({ id }, "failed", deps), error: describeError(lack) });
       try {
         if (needsSandbox) {
-          deps.checkQueue(coming.size);
+          deps.checkQueue(coming.size, principal);
           coming.add(signal);
         }
         const grant = await deps.admit({ execution: id, principal, wallMs: limits.wallMs });

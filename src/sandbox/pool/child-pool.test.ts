@@ -47,6 +47,8 @@ function engineOf(file: string, ...args: readonly string[]): ConfinedEngine {
   return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
 }
 
+const CLIENT = { principal: principal("agent") };
+
 describe("the queue of the pool", () => {
   it("fills every place and the queue, and refuses the next execution with LIMIT_BUSY", () =>
     within({ concurrency: 2, queue: 1 }, async ({ end }) => {
@@ -61,15 +63,25 @@ describe("the queue of the pool", () => {
     }));
   it("checkQueue accepts what the queue would accept, counting executions that are coming, and refuses one more", () =>
     within({ concurrency: 2, queue: 1 }, async ({ end, sandbox }) => {
-      for (const coming of [0, 1, 2]) sandbox.checkQueue(coming);
-      assert.throws(() => sandbox.checkQueue(3), { code: "LIMIT_BUSY" });
+      for (const coming of [0, 1, 2]) sandbox.checkQueue(coming, CLIENT);
+      assert.throws(() => sandbox.checkQueue(3, CLIENT), { code: "LIMIT_BUSY" });
       const { host, reached, open } = gate();
       const first = end("return files.read()", { host });
       await reached;
-      for (const coming of [0, 1]) sandbox.checkQueue(coming);
-      assert.throws(() => sandbox.checkQueue(2), { code: "LIMIT_BUSY" });
+      for (const coming of [0, 1]) sandbox.checkQueue(coming, CLIENT);
+      assert.throws(() => sandbox.checkQueue(2, CLIENT), { code: "LIMIT_BUSY" });
       open();
       await first;
+    }));
+  it("checkQueue accepts another client while one client fills the queue", () =>
+    within({ concurrency: 1, queue: 2 }, async ({ end, sandbox }) => {
+      const { host, reached, open } = gate();
+      const endings = Array.from({ length: 3 }, () => end("return files.read()", { host }));
+      await reached;
+      assert.throws(() => sandbox.checkQueue(0, CLIENT), { code: "LIMIT_BUSY" });
+      sandbox.checkQueue(0, { principal: principal("another") });
+      open();
+      await Promise.all(endings);
     }));
   it("fills every place even with a queue of length 0", () =>
     within({ concurrency: 2, queue: 0 }, async ({ end }) => {
@@ -93,6 +105,45 @@ describe("the queue of the pool", () => {
       open();
       await Promise.all([first, ...waiting]);
       assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
+    }));
+  it("serves waiting sessions of one principal in turn", () =>
+    within({ concurrency: 1 }, async ({ end }) => {
+      const order: string[] = [];
+      const { host, reached, open } = gate();
+      const first = end("return files.read()", { host });
+      await reached;
+      const waiting = ["a1", "a2", "a3", "b1"].map(async (name) => {
+        await end("return 1", { session: name.slice(0, 1) });
+        order.push(name);
+      });
+      open();
+      await Promise.all([first, ...waiting]);
+      assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
+    }));
+  it("refuses the last waiting execution of a session that filled the queue when another session comes", () =>
+    within({ concurrency: 1, queue: 2 }, async ({ end }) => {
+      const { host, reached, open } = gate();
+      const first = end("return files.read()", { host, session: "crowd" });
+      await reached;
+      const crowd = [1, 2, 3].map((n) => end(`return ${n}`, { session: "crowd" }));
+      const other = end("return 4", { session: "other" });
+      open();
+      const codes = (await Promise.all([first, ...crowd, other])).map(codeOf);
+      assert.deepEqual(codes, ["returned", "returned", "LIMIT_BUSY", "LIMIT_BUSY", "returned"]);
+    }));
+  it("leaves one place to other sessions, however many executions one session has", () =>
+    within({ concurrency: 3 }, async ({ end }) => {
+      const gates = Array.from({ length: 5 }, gate);
+      const inside = new Set<number>();
+      for (const [number, { reached }] of gates.entries()) void reached.then(() => inside.add(number));
+      await end("return 1", { session: "other" });
+      const endings = gates.map(({ host }) => end("return files.read()", { host, session: "crowd" }));
+      while (inside.size < 2) await sleep(10);
+      assert.equal(codeOf(await end("return 2", { session: "other" })), "returned");
+      await sleep(300);
+      assert.equal(inside.size, 2);
+      for (const { open } of gates) open();
+      assert.deepEqual(new Set((await Promise.all(endings)).map(codeOf)), new Set(["returned"]));
     }));
   it("leaves one place to other principals, however many executions one principal has", () =>
     within({ concurrency: 3 }, async ({ end }) => {

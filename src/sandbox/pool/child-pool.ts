@@ -11,6 +11,7 @@ import type { ChildLease, ChildOptions } from "../start-child.ts";
 import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
 import { createFairQueue } from "./fair-queue.ts";
+import type { Owner } from "./fair-queue.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
 import type { PoolWorker } from "./worker.ts";
@@ -27,7 +28,7 @@ export interface PoolOptions extends ChildOptions {
 
 /** An execution that waits for a child. */
 interface Waiter extends PromiseWithResolvers<PoolWorker> {
-  readonly principal: string;
+  readonly owner: Owner;
 }
 
 export class ChildPool {
@@ -52,57 +53,61 @@ export class ChildPool {
   }
 
   /** Waits for a child. Rejects with LIMIT_BUSY if the queue is full, with REQUEST_CANCELLED when `signal` aborts. */
-  async take(principal: string, signal: AbortSignal): Promise<ChildLease> {
+  async take(owner: Owner, signal: AbortSignal): Promise<ChildLease> {
     if (this.#closed) throw createClosedError();
     if (signal.aborted) throw createCancelledError();
-    this.#places.noteRequest(principal);
-    const worker = this.#takeIdle(principal) ?? (await this.#wait(principal, signal));
+    this.#places.noteRequest(owner);
+    const worker = this.#takeIdle(owner) ?? (await this.#wait(owner, signal));
     const release = (reusable: boolean): void => {
-      this.#places.release(principal);
+      this.#places.release(owner);
       this.#release(worker, reusable);
     };
     if (worker.isFresh || (await worker.askAlive())) return { child: worker.child, baseline: worker.baseline, release };
     release(false);
-    return this.take(principal, signal);
+    return this.take(owner, signal);
+  }
+
+  #mayTake(owner: Owner): boolean {
+    return this.#places.mayTake(owner, this.#idle.length);
   }
 
   /** Waiting executions come first, unless they may not take a ready child. */
-  #takeIdle(principal: string): PoolWorker | undefined {
-    const mayTake = (one: string): boolean => this.#places.mayTake(one, this.#idle.length);
-    const worker = mayTake(principal) && this.#queue.count(mayTake) === 0 ? this.#idle.pop() : undefined;
-    if (worker) this.#lease(worker, principal);
+  #takeIdle(owner: Owner): PoolWorker | undefined {
+    if (!this.#mayTake(owner) || this.#queue.count((waiter) => this.#mayTake(waiter.owner)) > 0) return undefined;
+    const worker = this.#idle.pop();
+    if (worker) this.#lease(worker, owner);
     return worker;
   }
 
-  #lease(worker: PoolWorker, principal: string): void {
+  #lease(worker: PoolWorker, owner: Owner): void {
     clearTimeout(worker.timer);
     this.#leased += 1;
-    this.#places.acquire(principal);
+    this.#places.acquire(owner);
   }
 
   /** Gives ready children to waiting executions that may take one. */
   #serve(): void {
     for (;;) {
-      const waiter = this.#queue.take((principal) => this.#places.mayTake(principal, this.#idle.length));
+      const waiter = this.#queue.take(({ owner }) => this.#mayTake(owner));
       const worker = waiter && this.#idle.pop();
       if (!waiter || !worker) return;
-      this.#lease(worker, waiter.principal);
+      this.#lease(worker, waiter.owner);
       waiter.resolve(worker);
     }
   }
 
-  async #wait(principal: string, signal: AbortSignal): Promise<PoolWorker> {
-    this.checkQueue(0);
-    const waiter: Waiter = { principal, ...Promise.withResolvers<PoolWorker>() };
+  async #wait(owner: Owner, signal: AbortSignal): Promise<PoolWorker> {
+    this.#makeRoomFor(owner);
+    const waiter: Waiter = { owner, ...Promise.withResolvers<PoolWorker>() };
     const giveUp = (): void => {
-      if (this.#queue.remove(principal, waiter)) waiter.reject(createCancelledError());
+      if (this.#queue.remove(waiter)) waiter.reject(createCancelledError());
     };
     signal.addEventListener("abort", giveUp, { once: true });
-    this.#queue.add(principal, waiter);
+    this.#queue.add(waiter);
     // The cause of earlier failures may be gone: each request is worth another try.
     if (this.#all.size === 0) this.#starts.forgetFailures();
     this.#fill();
-    if (this.#places.hasNone(principal)) this.#starts.hastenOne();
+    if (this.#places.hasNone(owner)) this.#starts.hastenOne();
     try {
       return await waiter.promise;
     } finally {
@@ -111,13 +116,22 @@ export class ChildPool {
   }
 
   /**
-   * Throws LIMIT_BUSY if one more execution, after `coming` others, would be refused. An execution with a free place only
-   * waits for a child, which does not count against the queue's limit.
+   * Throws LIMIT_BUSY if one more execution of `owner`, after `coming` others, would be refused. An execution with a free
+   * place only waits for a child, which does not count against the queue's limit.
    */
-  checkQueue(coming: number): void {
+  checkQueue(coming: number, owner: Owner): void {
     const { concurrency, queue } = this.#options;
     const waiting = this.#leased + this.#queue.length + coming - concurrency;
-    if (waiting >= queue) throw createBusyError(concurrency, waiting);
+    if (waiting >= queue && !this.#queue.findYielding(owner)) throw createBusyError(concurrency, waiting);
+  }
+
+  /** A client that filled the queue cannot keep others out: the last execution of the longest line is refused instead. */
+  #makeRoomFor(owner: Owner): void {
+    this.checkQueue(0, owner);
+    const { concurrency, queue } = this.#options;
+    const waiting = this.#leased + this.#queue.length - concurrency;
+    const last = waiting >= queue ? this.#queue.findYielding(owner) : undefined;
+    if (last && this.#queue.remove(last)) last.reject(createBusyError(concurrency, waiting));
   }
 
   #refuseAll(error: GloveboxError): void {
@@ -129,7 +143,7 @@ export class ChildPool {
    * prepares its next isolate does not count: under steady load two children take turns without waiting.
    */
   #fill(): void {
-    const wanted = (): number => this.#queue.count((principal) => this.#places.mayHold(principal));
+    const wanted = (): number => this.#queue.count(({ owner }) => this.#places.mayHold(owner));
     const isNeeded = (): boolean => this.#all.size < WARM || wanted() > this.#starts.underWay;
     while (!this.#closed && isNeeded()) {
       if (this.#all.size >= this.#options.concurrency || this.#starts.hasGivenUp) return;
@@ -139,8 +153,8 @@ export class ChildPool {
 
   /** Whether a principal without a child waits for it, or the only active principal. */
   #isUrgent(): boolean {
-    const isUrgentFor = (principal: string): boolean =>
-      this.#places.hasNone(principal) || this.#places.isOnlyPrincipal(principal);
+    const isUrgentFor = ({ owner }: Waiter): boolean =>
+      this.#places.hasNone(owner) || this.#places.isOnlyPrincipal(owner);
     return this.#all.size < WARM || this.#queue.count(isUrgentFor) > 0;
   }
 

@@ -5,17 +5,28 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { createFairQueue } from "./fair-queue.ts";
-import type { FairQueue } from "./fair-queue.ts";
+import type { FairQueue, Owner } from "./fair-queue.ts";
 
-function fill(items: readonly string[]): FairQueue<string> {
-  const queue = createFairQueue<string>();
-  for (const item of items) queue.add(item.slice(0, 1), item);
+interface Item {
+  readonly owner: Owner;
+  readonly name: string;
+}
+
+/** `a1` is of the principal `a` without a session; `ax1` is of its session `x`. */
+function itemOf(name: string): Item {
+  const [, principal = "", session = ""] = /^(.)(\D?)/.exec(name) ?? [];
+  return { owner: { principal, session }, name };
+}
+
+function fill(names: readonly string[]): FairQueue<Item> {
+  const queue = createFairQueue<Item>();
+  for (const name of names) queue.add(itemOf(name));
   return queue;
 }
 
-function drain(queue: FairQueue<string>): readonly string[] {
+function drain(queue: FairQueue<Item>): readonly string[] {
   const taken: string[] = [];
-  for (let item = queue.take(); item !== undefined; item = queue.take()) taken.push(item);
+  for (let item = queue.take(); item !== undefined; item = queue.take()) taken.push(item.name);
   return taken;
 }
 
@@ -28,14 +39,14 @@ describe("a fair queue", () => {
   });
   it("a fair queue lets a late principal wait for one turn of each other, not for all", () => {
     const queue = fill(["a1", "a2", "a3", "a4"]);
-    assert.equal(queue.take(), "a1");
-    queue.add("b", "b1");
+    assert.equal(queue.take()?.name, "a1");
+    queue.add(itemOf("b1"));
     assert.deepEqual(drain(queue), ["a2", "b1", "a3", "a4"]);
   });
   it("a fair queue skips principals that are not eligible and keeps their place", () => {
     const queue = fill(["a1", "a2", "b1", "c1"]);
-    const isNotA = (principal: string): boolean => principal !== "a";
-    assert.deepEqual([queue.count(isNotA), queue.take(isNotA), queue.count(isNotA)], [2, "b1", 1]);
+    const isNotA = ({ owner }: Item): boolean => owner.principal !== "a";
+    assert.deepEqual([queue.count(isNotA), queue.take(isNotA)?.name, queue.count(isNotA)], [2, "b1", 1]);
     assert.equal(
       queue.take(() => false),
       undefined,
@@ -44,27 +55,67 @@ describe("a fair queue", () => {
   });
   it("a fair queue reports its length and is empty in the end", () => {
     const queue = fill(["a1", "b1"]);
-    assert.deepEqual([queue.length, queue.take(), queue.length, queue.take(), queue.length], [2, "a1", 1, "b1", 0]);
+    const take = (): string | undefined => queue.take()?.name;
+    assert.deepEqual([queue.length, take(), queue.length, take(), queue.length], [2, "a1", 1, "b1", 0]);
     assert.deepEqual([queue.take(), queue.length], [undefined, 0]);
   });
   it("a fair queue removes an item once and keeps the others in order", () => {
-    const queue = fill(["a1", "a2", "a3", "b1"]);
-    assert.deepEqual([queue.remove("a", "a2"), queue.remove("a", "a2"), queue.length], [true, false, 3]);
+    const queue = fill(["a1"]);
+    const item = itemOf("a2");
+    queue.add(item);
+    for (const name of ["a3", "b1"]) queue.add(itemOf(name));
+    assert.deepEqual([queue.remove(item), queue.remove(item), queue.length], [true, false, 3]);
     assert.deepEqual(drain(queue), ["a1", "b1", "a3"]);
   });
   it("a fair queue removes the last item of a principal and forgets its turn", () => {
-    const queue = fill(["a1", "b1"]);
-    assert.equal(queue.remove("a", "a1"), true);
+    const queue = createFairQueue<Item>();
+    const [first, second] = [itemOf("a1"), itemOf("b1")];
+    for (const item of [first, second]) queue.add(item);
+    assert.equal(queue.remove(first), true);
     assert.deepEqual(drain(queue), ["b1"]);
   });
-  it("a fair queue does not remove an unknown item or one of another principal", () => {
+  it("a fair queue does not remove an unknown item, also of an unknown principal", () => {
     const queue = fill(["a1"]);
+    const stranger = { owner: { principal: "__proto__", session: "" }, name: "a1" };
     assert.deepEqual(
-      [queue.remove("b", "a1"), queue.remove("a", "a2"), queue.remove("__proto__", "a1")],
+      [queue.remove(itemOf("a1")), queue.remove(itemOf("b1")), queue.remove(stranger)],
       [false, false, false],
     );
     assert.equal(queue.length, 1);
   });
+  it("a fair queue serves the sessions of one principal in turn", () => {
+    assert.deepEqual(drain(fill(["ax1", "ax2", "ax3", "ay1", "az1", "ay2"])), [
+      "ax1",
+      "ay1",
+      "az1",
+      "ax2",
+      "ay2",
+      "ax3",
+    ]);
+  });
+  it("a fair queue gives a principal with many sessions no more turns than one with a single session", () => {
+    assert.deepEqual(drain(fill(["ax1", "ay1", "az1", "b1", "b2", "b3"])), ["ax1", "b1", "ay1", "b2", "az1", "b3"]);
+  });
+  it("a fair queue skips a session that is not eligible and serves another one of its principal", () => {
+    const queue = fill(["ax1", "ay1"]);
+    assert.equal(queue.take(({ owner }) => owner.session !== "x")?.name, "ay1");
+    assert.deepEqual(drain(queue), ["ax1"]);
+  });
+  for (const [waiting, newcomer, removed] of [
+    [["a1", "a2"], "b", "a2"],
+    [["a1", "b1"], "b", undefined],
+    [["a1", "a2", "b1"], "b", undefined],
+    [["a1", "a2", "a3", "b1"], "b", "a3"],
+    [["ax1", "ay1", "ay2", "b1"], "c", "ay2"],
+    [["ax1", "ax2"], "ay", "ax2"],
+    [["ax1", "ax2"], "ax", undefined],
+    [["ax1", "ax2", "ay1"], "ay", undefined],
+    [[], "a", undefined],
+  ] as const)
+    it(`a full fair queue of ${waiting.join(" ") || "nothing"} ${removed ? `gives the place of ${removed} to` : "makes no room for"} ${newcomer}`, () => {
+      const queue = fill(waiting);
+      assert.equal(queue.findYielding(itemOf(`${newcomer}9`).owner)?.name, removed);
+    });
   it("a fair queue loses and repeats nothing, and never serves a principal twice before a waiting one", () => {
     const added = fc.uniqueArray(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(99)), { selector: String });
     fc.assert(

@@ -1,47 +1,84 @@
-/** A queue that serves principals in turn, so that none can crowd out the others. */
+/** A queue that serves principals in turn, and the sessions of one principal in turn, so that none crowds out the others. */
 
-export interface FairQueue<T> {
-  readonly length: number;
-  add(principal: string, item: T): void;
-  /** The next one in turn among the principals that `isEligible` accepts; the others keep their turns. */
-  take(isEligible?: (principal: string) => boolean): T | undefined;
-  /** How many wait whose principal is accepted. */
-  count(isEligible: (principal: string) => boolean): number;
-  /** Removes an item that gave up; false if it was no longer waiting. */
-  remove(principal: string, item: T): boolean;
+/** Whose execution it is. A client without sessions has the session "". */
+export interface Owner {
+  readonly principal: string;
+  readonly session: string;
 }
 
-export function createFairQueue<T>(): FairQueue<T> {
-  // The map keeps the order of turns: a principal that was served moves to the end.
-  const lines = new Map<string, T[]>();
-  const count = (isEligible: (principal: string) => boolean): number =>
-    lines.entries().reduce((sum, [principal, line]) => sum + (isEligible(principal) ? line.length : 0), 0);
+export interface FairQueue<T extends { readonly owner: Owner }> {
+  readonly length: number;
+  add(item: T): void;
+  /** The next one in turn, if `isEligible` accepts it. Only the first item of a session is asked; all others keep their turns. */
+  take(isEligible?: (item: T) => boolean): T | undefined;
+  /** How many of the waiting items are accepted. */
+  count(isEligible: (item: T) => boolean): number;
+  /** Removes an item that gave up; false if it was no longer waiting. */
+  remove(item: T): boolean;
+  /** Returns the newest item of the longest line, unless `owner` would have as long a line with one more. */
+  findYielding(owner: Owner): T | undefined;
+}
+
+export function createFairQueue<T extends { readonly owner: Owner }>(): FairQueue<T> {
+  // Both maps keep the order of turns: one that was served moves to the end.
+  const principals = new Map<string, Map<string, T[]>>();
+  const all = (): T[] => [...principals.values()].flatMap((sessions) => [...sessions.values()].flat());
+  const remove = (item: T): boolean => {
+    const { principal, session } = item.owner;
+    const sessions = principals.get(principal);
+    const line = sessions?.get(session);
+    const index = line?.indexOf(item) ?? -1;
+    if (!sessions || !line || index < 0) return false;
+    line.splice(index, 1);
+    if (line.length === 0) sessions.delete(session);
+    if (sessions.size === 0) principals.delete(principal);
+    return true;
+  };
 
   return {
     get length() {
-      return count(() => true);
+      return all().length;
     },
-    count,
-    add(principal, item) {
-      const line = lines.get(principal);
-      if (line) line.push(item);
-      else lines.set(principal, [item]);
+    count: (isEligible) => all().filter(isEligible).length,
+    remove,
+    add(item) {
+      const { principal, session } = item.owner;
+      const sessions = principals.get(principal) ?? new Map<string, T[]>();
+      const line = sessions.get(session) ?? [];
+      line.push(item);
+      sessions.set(session, line);
+      principals.set(principal, sessions);
     },
     take(isEligible = () => true) {
-      const [principal, line] = lines.entries().find(([one]) => isEligible(one)) ?? [];
-      if (principal === undefined || !line) return undefined;
-      const item = line.shift();
-      lines.delete(principal);
-      if (line.length > 0) lines.set(principal, line);
+      const firsts = [...principals.values()].flatMap((sessions) => [...sessions.values()].map(([first]) => first));
+      const item = firsts.find((first) => first !== undefined && isEligible(first));
+      if (!item) return undefined;
+      const { principal, session } = item.owner;
+      const sessions = principals.get(principal);
+      remove(item);
+      if (sessions) moveToEnd(sessions, session);
+      moveToEnd(principals, principal);
       return item;
     },
-    remove(principal, item) {
-      const line = lines.get(principal);
-      const index = line?.indexOf(item) ?? -1;
-      if (!line || index < 0) return false;
-      line.splice(index, 1);
-      if (line.length === 0) lines.delete(principal);
-      return true;
+    findYielding({ principal, session }) {
+      const lines = Map.groupBy(all(), ({ owner }) => owner.principal);
+      const own = lines.get(principal) ?? [];
+      const longest = longestOf(lines);
+      const isOther = longest.length > own.length + 1;
+      const sessions = Map.groupBy(isOther ? longest : own, ({ owner }) => owner.session);
+      const line = longestOf(sessions);
+      const isLonger = isOther || line.length > (sessions.get(session)?.length ?? 0) + 1;
+      return isLonger ? line.at(-1) : undefined;
     },
   };
+}
+
+function moveToEnd<Value>(turns: Map<string, Value>, key: string): void {
+  const value = turns.get(key);
+  if (value === undefined || !turns.delete(key)) return;
+  turns.set(key, value);
+}
+
+function longestOf<T>(lines: ReadonlyMap<string, readonly T[]>): readonly T[] {
+  return [...lines.values()].reduce((longest, line) => (line.length > longest.length ? line : longest), []);
 }

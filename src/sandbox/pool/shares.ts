@@ -1,58 +1,78 @@
 /**
- * The share of the pool that each principal holds and may hold. A single active principal may have every place. With
- * others active, it leaves them one place and one ready child, so that many long programs of one principal do not delay
- * a short program of another.
+ * The share of the pool that each principal, and each of its sessions, holds and may hold. A single active one may have
+ * every place. With others active, it leaves them one place and one ready child, so that many long programs of one client
+ * do not delay a short program of another.
  */
 
 import { MINUTE_MS, createRecent } from "../../timing/index.ts";
 
-/** How long a principal counts as active after its last request. */
+import type { Owner } from "./fair-queue.ts";
+
+/** How long a principal or session counts as active after its last request. */
 const ABOUT_MS = MINUTE_MS;
-/** The most principals remembered; it only matters that there is another one. */
+/** The most of them remembered; it only matters that there is another one. */
 const MOST_REMEMBERED = 1_000;
 
 export interface Shares {
   /** Records a request, whether or not a place is free. */
-  noteRequest(principal: string): void;
-  acquire(principal: string): void;
-  release(principal: string): void;
-  hasNone(principal: string): boolean;
+  noteRequest(owner: Owner): void;
+  acquire(owner: Owner): void;
+  release(owner: Owner): void;
+  /** Whether its principal has no place. */
+  hasNone(owner: Owner): boolean;
   /** Whether no other principal is active. */
-  isOnlyPrincipal(principal: string): boolean;
-  /** Whether one more place is within the principal's share. */
-  mayHold(principal: string): boolean;
+  isOnlyPrincipal(owner: Owner): boolean;
+  /** Whether one more place is within the share of the principal and of the session. */
+  mayHold(owner: Owner): boolean;
   /** Whether it may take one of the ready children. */
-  mayTake(principal: string, ready: number): boolean;
+  mayTake(owner: Owner, ready: number): boolean;
 }
 
 export function createShares(concurrency: number, now: () => number): Shares {
-  const held = new Map<string, number>();
-  const seen = createRecent<string, { readonly principal: string; readonly at: number }>(MOST_REMEMBERED);
+  const principals = createHolders(concurrency, now);
+  const sessions = createHolders(concurrency, now);
+  const both = ({ principal, session }: Owner) =>
+    [
+      [principals, principal],
+      [sessions, JSON.stringify([principal, session])],
+    ] as const;
+  return {
+    noteRequest: (owner) => both(owner).forEach(([holders, key]) => holders.noteRequest(key)),
+    acquire: (owner) => both(owner).forEach(([holders, key]) => holders.acquire(key)),
+    release: (owner) => both(owner).forEach(([holders, key]) => holders.release(key)),
+    hasNone: ({ principal }) => principals.heldBy(principal) === 0,
+    isOnlyPrincipal: ({ principal }) => !principals.hasOthers(principal),
+    mayHold: (owner) => both(owner).every(([holders, key]) => holders.mayHold(key)),
+    mayTake: (owner, ready) => ready > 0 && both(owner).every(([holders, key]) => holders.mayTake(key, ready)),
+  };
+}
 
-  const heldBy = (principal: string): number => held.get(principal) ?? 0;
-  const hasOthers = (principal: string): boolean => {
+/** Principals, or sessions of all principals, by key. */
+function createHolders(concurrency: number, now: () => number) {
+  const held = new Map<string, number>();
+  const seen = createRecent<string, { readonly key: string; readonly at: number }>(MOST_REMEMBERED);
+
+  const heldBy = (key: string): number => held.get(key) ?? 0;
+  const hasOthers = (key: string): boolean => {
     const since = now() - ABOUT_MS;
-    for (const { principal: other, at } of seen.values()) {
-      if (other !== principal && (at >= since || heldBy(other) > 0)) return true;
+    for (const { key: other, at } of seen.values()) {
+      if (other !== key && (at >= since || heldBy(other) > 0)) return true;
     }
     return false;
   };
-  const mayHold = (principal: string): boolean =>
-    heldBy(principal) < concurrency - 1 || heldBy(principal) === 0 || !hasOthers(principal);
+  const mayHold = (key: string): boolean => heldBy(key) < concurrency - 1 || heldBy(key) === 0 || !hasOthers(key);
 
   return {
-    noteRequest(principal) {
-      seen.set(principal, { principal, at: now() });
-    },
-    acquire: (principal) => void held.set(principal, heldBy(principal) + 1),
-    release(principal) {
-      if (heldBy(principal) > 1) held.set(principal, heldBy(principal) - 1);
-      else held.delete(principal);
-    },
-    isOnlyPrincipal: (principal) => !hasOthers(principal),
-    hasNone: (principal) => heldBy(principal) === 0,
+    heldBy,
+    hasOthers,
     mayHold,
-    mayTake: (principal, ready) =>
-      ready > 0 && mayHold(principal) && (ready > 1 || heldBy(principal) === 0 || !hasOthers(principal)),
+    noteRequest: (key: string): void => void seen.set(key, { key, at: now() }),
+    acquire: (key: string): void => void held.set(key, heldBy(key) + 1),
+    release(key: string): void {
+      if (heldBy(key) > 1) held.set(key, heldBy(key) - 1);
+      else held.delete(key);
+    },
+    mayTake: (key: string, ready: number): boolean =>
+      mayHold(key) && (ready > 1 || heldBy(key) === 0 || !hasOthers(key)),
   };
 }

@@ -5,8 +5,8 @@ import type { Writable } from "node:stream";
 
 import { describeConfig } from "../../config/index.ts";
 import type { ConfigText } from "../../config/index.ts";
+import { toVisible } from "../../text/index.ts";
 import type { Terminal } from "./powers.ts";
-import { toVisible } from "./print.ts";
 
 /** Returns a function that asks, or `undefined` without a terminal. */
 export function createConfirm({ stdin, stderr }: Terminal): ((config: ConfigText) => Promise<boolean>) | undefined {
