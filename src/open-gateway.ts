@@ -17,7 +17,7 @@ import { closeOrphans, connectRooms, createHistory, createResults } from "./exec
 import { keepRecords, openExecutions, showReplay } from "./execution/index.ts";
 import type { KeptExecution, ReplayResult } from "./execution/index.ts";
 import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
-import { applyLabelRules, applyOperatorEffect, createClientApprovals, createLabeler } from "./policy/index.ts";
+import { createClientApprovals, createLabeler, stateTool } from "./policy/index.ts";
 import { openFlows, openPolicy, openQuotas } from "./policy/index.ts";
 import type { Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
@@ -81,10 +81,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
       ...defined({ preview: settings.audit.previews ? createPreview(mask.hide) : undefined }),
       planCalls: ({ program, analysis: isWanted = true }, snapshot) =>
         program && analysis.enabled && isWanted ? planCalls(program.calls, snapshot) : undefined,
-      stateTool: (tool) => ({
-        ...applyOperatorEffect(policy.current(), tool),
-        labels: applyLabelRules(settings.policy.labels, tool.address, tool.labels ?? []),
-      }),
+      stateTool: (tool) => stateTool(policy.current(), settings.policy.labels, tool),
     }),
   });
   const onDecided: typeof approvals.onDecided = (listener) => approvals.onDecided(listener);

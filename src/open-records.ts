@@ -2,7 +2,7 @@
 
 import { dirname, join } from "node:path";
 
-import { findChange, openHeldDefinitions } from "./catalog/index.ts";
+import { findChange, listKnownTools, openHeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createLease, createLoginStore, createLogins, requestRestart, resolveProxyLogin } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
@@ -67,6 +67,7 @@ export async function readRecords(settings: Settings): Promise<StoredRecords> {
   const files = toFiles(settings.store.path);
   return {
     history: createHistory({ store, now: Date.now, engine: settings.sandbox.engine, isolation: LEAST }),
+    listKnownTools: (servers) => listKnownTools(store.pins, servers),
     openReader: () => {
       const seed = files && findSigningKey(files.signingKey);
       const signed = defined({ signer: seed && createSigner(seed), headFile: files?.head });

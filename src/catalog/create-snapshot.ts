@@ -13,7 +13,7 @@ import type {
   WithheldTool,
 } from "../domain/index.ts";
 import type { WithheldDefinition } from "./pins/admit-tools.ts";
-import { nameTools } from "./name-tools.ts";
+import { nameTools, toPlainName } from "./name-tools.ts";
 import type { ToolListing } from "./parse-listing.ts";
 
 export interface Contribution {
@@ -21,6 +21,8 @@ export interface Contribution {
   readonly namespace: string;
   readonly listing: ToolListing;
   readonly withheld?: readonly WithheldDefinition[];
+  /** The names that accepted tools keep, by the server's names. */
+  readonly names?: ReadonlyMap<string, string>;
 }
 
 /** Returns a frozen snapshot: an execution uses the same tools until it ends. */
@@ -34,9 +36,10 @@ export function createSnapshot(
   const withheld = new Map<ToolAddress, WithheldTool>();
   const namespaces: Namespace[] = [];
   for (const contribution of sorted) {
-    const own = toTools(contribution, labelsOf);
+    const names = nameContribution(contribution);
+    const own = toTools(contribution, names, labelsOf);
     for (const tool of own) tools.set(tool.address, tool);
-    for (const one of toWithheld(contribution)) if (!tools.has(one.address)) withheld.set(one.address, one);
+    for (const one of toWithheld(contribution, names)) if (!tools.has(one.address)) withheld.set(one.address, one);
     namespaces.push(toNamespace(contribution, own));
   }
   const parts = [...tools.values()].map(({ address, origin, digest, labels }) => {
@@ -48,19 +51,32 @@ export function createSnapshot(
   return Object.freeze({ digest, takenAt, tools, namespaces: Object.freeze(namespaces), withheld });
 }
 
-function toTools({ connector, namespace, listing, withheld = [] }: Contribution, labelsOf: Labeler): readonly Tool[] {
-  // Changed tools take part in naming, new ones do not: otherwise a server could rename accepted tools by listing a
-  // new one whose name collides.
-  const changed = withheld.filter(({ why }) => why === "changed").map(({ tool }) => tool.remoteName);
-  const names = nameTools([...listing.tools.map(({ remoteName }) => remoteName), ...changed]);
+function nameContribution({ listing, withheld = [], names }: Contribution): ReadonlyMap<string, string> {
+  const all = [...listing.tools, ...withheld.map(({ tool }) => tool)];
+  return nameTools(
+    all.map(({ remoteName }) => remoteName),
+    names,
+  );
+}
+
+function toTools(
+  { connector, namespace, listing }: Contribution,
+  names: ReadonlyMap<string, string>,
+  labelsOf: Labeler,
+): readonly Tool[] {
   const tools = listing.tools.map((listed) => {
-    const address = toAddress(namespace, names.get(listed.remoteName));
+    const name = names.get(listed.remoteName);
+    const address = toAddress(namespace, name);
     const { remoteName, openWorld, synthetic, definition: _, ...offered } = listed;
     const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName });
-    const labels = labelsOf({ connector, address, remoteName, openWorld, synthetic, effect: offered.effect });
+    const plain = toPlainName(remoteName);
+    const collided = defined({ plainName: plain === name ? undefined : plain });
+    const about = { connector, address, remoteName, ...collided };
+    const labels = labelsOf({ ...about, openWorld, synthetic, effect: offered.effect });
     return Object.freeze({
       address,
       origin,
+      ...collided,
       ...offered,
       ...defined({ labels: labels.length > 0 ? labels : undefined }),
     });
@@ -68,9 +84,10 @@ function toTools({ connector, namespace, listing, withheld = [] }: Contribution,
   return tools.toSorted((a, b) => (a.address < b.address ? -1 : 1));
 }
 
-function toWithheld({ connector, namespace, listing, withheld = [] }: Contribution): readonly WithheldTool[] {
-  const all = [...listing.tools, ...withheld.map(({ tool }) => tool)];
-  const names = nameTools(all.map(({ remoteName }) => remoteName));
+function toWithheld(
+  { connector, namespace, withheld = [] }: Contribution,
+  names: ReadonlyMap<string, string>,
+): readonly WithheldTool[] {
   return withheld.map(({ tool: { remoteName }, why }) => {
     return Object.freeze({ address: toAddress(namespace, names.get(remoteName)), connector, remoteName, why });
   });

@@ -3,10 +3,13 @@
 export { findNearest, findNearestName } from "./search/find-nearest.ts";
 export { openCatalog } from "./open-catalog.ts";
 export type { Catalog } from "./open-catalog.ts";
+export { nameNamespaces } from "./name-tools.ts";
 export { openShapes } from "./shapes/open-shapes.ts";
 export type { Drift, Shapes } from "./shapes/open-shapes.ts";
 export { findChange, openHeldDefinitions } from "./pins/open-held.ts";
 export type { HeldDefinitions, HeldTool } from "./pins/open-held.ts";
+export { listKnownTools } from "./pins/list-known-tools.ts";
+export type { KnownTool } from "./pins/list-known-tools.ts";
 export { createSearch } from "./search/search.ts";
 export type { Search, SearchRequest, SearchResult } from "./search/search.ts";
 export { watchTools } from "./watch-tools.ts";

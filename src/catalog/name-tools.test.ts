@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import * as fc from "fast-check";
 
 import { parseToolAddress } from "../domain/index.ts";
-import { canBeNamespace, nameNamespaces, nameTools } from "./name-tools.ts";
+import { canBeNamespace, createCollisionTest, nameNamespaces, nameTools } from "./name-tools.ts";
 import { RESERVED_NAMESPACES, RESERVED_TOOLS } from "./reserved-names.ts";
 
 const sha = (text: string, digits: number): string => createHash("sha256").update(text).digest("hex").slice(0, digits);
@@ -127,6 +127,39 @@ describe("a collision", () => {
   });
   it("a collision is resolved between lone surrogates with equal UTF-8", () => {
     assert.equal(new Set(nameTools(["\ud800", "\ud801", "\udc00"]).values()).size, 3);
+  });
+});
+
+describe("a kept name", () => {
+  const kept = new Map([["transfer_funds", "transferFunds"]]);
+  it("does not change when a tool with the same name comes; only the new one gets digits", () => {
+    const names = nameTools(["transferFunds", "transfer_funds", "TransferFunds", "read"], kept);
+    assert.deepEqual(Object.fromEntries(names), {
+      transferFunds: `transferFunds${sha("transferFunds", 6)}`,
+      transfer_funds: "transferFunds",
+      TransferFunds: `transferFunds${sha("TransferFunds", 6)}`,
+      read: "read",
+    });
+  });
+  it("keeps its digits, and no new tool gets its plain name", () => {
+    const digits = new Map([["transfer_funds", `transferFunds${sha("transfer_funds", 6)}`]]);
+    const names = nameTools(["transfer_funds", "transferFunds"], digits);
+    assert.equal(names.get("transfer_funds"), digits.get("transfer_funds"));
+    assert.equal(names.get("transferFunds"), `transferFunds${sha("transferFunds", 6)}`);
+    assert.ok(createCollisionTest(digits)("TransferFunds"));
+  });
+  it("a kept name that imitates every digest of a new tool does not become its name", () => {
+    const imitations = [6, 16, 64].map((digits) => `transferFunds${sha("transferFunds", digits)}`);
+    const all = new Map([...kept, ...imitations.map((name): [string, string] => [name, name])]);
+    const name = nameTools(["transferFunds"], all).get("transferFunds") ?? "";
+    assert.match(name, /^transferFunds[0-9a-f]{64}$/);
+    assert.ok(![...all.values()].includes(name));
+  });
+  it("collides with names that differ from it only in case and separators", () => {
+    const collides = createCollisionTest(kept);
+    for (const name of ["transferFunds", "TRANSFER_FUNDS", "transfer-funds", "TransferFunds", "transferfunds"])
+      assert.ok(collides(name), name);
+    for (const name of ["transfer", "transferFund", "transferFunds2"]) assert.ok(!collides(name), name);
   });
 });
 

@@ -13,6 +13,8 @@ const MAX_LENGTH = 128;
 /** Only this much of a name is used, because normalization can make it 18 times longer. The digest covers all of it. */
 const READ_LENGTH = 1024;
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** How many digest digits a name gets after each further collision; with the whole digest there are no more. */
 const DIGEST_LENGTHS = [0, 6, 16, 64] as const;
 const LAST_ROUND = DIGEST_LENGTHS.length - 1;
@@ -43,14 +45,26 @@ const NAMESPACES: Scheme = {
  * 2. An empty name becomes `tool` (for a server `server`) and a digest. A leading digit gets the prefix `t` (`ns`).
  * 3. A reserved name gets the suffix `Tool` (`Server`). A name over 128 characters is shortened and gets a digest.
  * 4. Names that differ only in case ALL get the first 6 digits of their SHA-256, and more if that is not enough.
+ * 5. Tools in `kept` keep their names: only the others get digits, also for the plain name of a kept tool.
  */
-export function nameTools(originals: Iterable<string>): ReadonlyMap<string, string> {
-  return nameAll(originals, TOOLS);
+export function nameTools(originals: Iterable<string>, kept = NONE): ReadonlyMap<string, string> {
+  return nameAll(originals, TOOLS, kept);
+}
+
+/** Returns the name that a tool has if no other tool collides with it. */
+export function toPlainName(original: string): string {
+  return toName(toCandidate(original, TOOLS));
+}
+
+/** Returns a test whether a tool would have the name of a kept tool, or the one that this had without digits. */
+export function createCollisionTest(kept: ReadonlyMap<string, string>): (original: string) => boolean {
+  const taken = takenBy(kept, TOOLS);
+  return (original) => taken.has(toKey(toCandidate(original, TOOLS)));
 }
 
 /** Returns identifiers for servers, by their names in the configuration; these become globals in programs. */
 export function nameNamespaces(originals: Iterable<string>): ReadonlyMap<string, string> {
-  return nameAll(originals, NAMESPACES);
+  return nameAll(originals, NAMESPACES, NONE);
 }
 
 /** True if a server of this name can become the global `namespace`, depending on the other servers. */
@@ -62,27 +76,46 @@ export function canBeNamespace(original: string, namespace: string): boolean {
 interface Candidate {
   readonly original: string;
   readonly base: string;
-  readonly digest: string;
+  digest: string;
   round: number;
 }
 
 /** Lengthens a colliding group as a whole, so that the order of the listing does not decide who keeps the plain name. */
-function nameAll(originals: Iterable<string>, scheme: Scheme): ReadonlyMap<string, string> {
-  const candidates = [...new Set(originals)].map((original) => toCandidate(original, scheme));
-  for (let pass = 0; separate(candidates); pass += 1) {
+function nameAll(
+  originals: Iterable<string>,
+  scheme: Scheme,
+  kept: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const all = [...new Set(originals)];
+  const taken = takenBy(kept, scheme);
+  const candidates = all.filter((one) => !kept.has(one)).map((original) => toCandidate(original, scheme));
+  for (let pass = 0; separate(candidates, taken); pass += 1) {
     if (pass < MAX_PASSES) continue;
     for (const one of candidates) one.round = LAST_ROUND;
+    // A kept name can imitate a whole digest: the digest of the digest follows.
+    for (const one of candidates) while (taken.has(toKey(one))) one.digest = hashName(one.digest);
     break;
   }
-  return new Map(candidates.map((one) => [one.original, toName(one)]));
+  const names = new Map(candidates.map((one) => [one.original, toName(one)]));
+  return new Map(all.map((original) => [original, kept.get(original) ?? names.get(original) ?? ""]));
+}
+
+/** The names of kept tools, and their names without digits: a new tool gets neither. */
+function takenBy(kept: ReadonlyMap<string, string>, scheme: Scheme): ReadonlySet<string> {
+  return new Set([...kept].flatMap(([original, name]) => [name.toLowerCase(), toKey(toCandidate(original, scheme))]));
 }
 
 /** Lengthens the names of every colliding group; returns false if there was none. */
-function separate(candidates: readonly Candidate[]): boolean {
-  const groups = Map.groupBy(candidates, (one) => toName(one).toLowerCase());
-  const colliding = [...groups.values()].filter((group) => group.length > 1).flat();
+function separate(candidates: readonly Candidate[], taken: ReadonlySet<string>): boolean {
+  const groups = Map.groupBy(candidates, toKey);
+  const colliding = [...groups].flatMap(([key, group]) => (group.length > 1 || taken.has(key) ? group : []));
   for (const one of colliding) one.round = Math.min(one.round + 1, LAST_ROUND);
   return colliding.length > 0;
+}
+
+/** Names that differ only in case collide. */
+function toKey(candidate: Candidate): string {
+  return toName(candidate).toLowerCase();
 }
 
 function toName({ original, base, digest, round }: Candidate): string {

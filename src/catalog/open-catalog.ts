@@ -121,7 +121,7 @@ function toSignature({ withheld }: ToolAdmission): string {
 }
 
 /** An upstream without a listing is still a global, so a program fails with a missing tool, not a missing name. */
-const NOTHING: ToolAdmission = { admitted: [], withheld: [] };
+const NOTHING: ToolAdmission = { admitted: [], withheld: [], names: new Map() };
 
 function toContributions(
   followed: readonly UpstreamListing[],
@@ -132,9 +132,9 @@ function toContributions(
     const connector = one.connector.id;
     const namespace = namespaces.get(connector);
     if (namespace === undefined) return [];
-    const { admitted, withheld } = find(connector) ?? NOTHING;
+    const { admitted, withheld, names } = find(connector) ?? NOTHING;
     const listing = { tools: admitted, leftOut: one.listing()?.leftOut ?? 0 };
-    return [{ connector, namespace, listing, withheld }];
+    return [{ connector, namespace, listing, withheld, names }];
   });
 }
 
@@ -157,5 +157,7 @@ function describeHeld(connector: ConnectorId, { withheld }: ToolAdmission): stri
   const count = `${withheld.length} ${withheld.length === 1 ? "tool is" : "tools are"} withheld`;
   if (withheld.some(({ why }) => why === "unrecorded")) return `${count}: the store cannot be read or written`;
   const changed = withheld.filter(({ why }) => why === "changed").length;
-  return `${count}, ${changed} of them changed: an operator can review and accept them with ${serverCommand("approve", connector)}`;
+  const alike = withheld.filter(({ why }) => why === "collides").length;
+  const kinds = `${changed} of them changed${alike > 0 ? `, ${alike} with the name of an accepted tool` : ""}`;
+  return `${count}, ${kinds}: an operator can review and accept them with ${serverCommand("approve", connector)}`;
 }

@@ -2,14 +2,15 @@
 
 import { resolve } from "node:path";
 
-const TOOL_PATTERN = /^(?:\*|[a-z][A-Za-z0-9]{0,127}\.(?:\*|[a-z][A-Za-z0-9]{0,127}))$/;
+/** Names of servers and of their tools may have any character but a star, which would look like a wildcard. */
+const TOOL_PATTERN = /^(?:\*|[^*.\p{Cc}][^*\p{Cc}]{0,255}\.(?:\*|[^*\p{Cc}]{1,256}))$/u;
 const IPV4_PART = "(?:0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])";
 const LOOPBACK = new RegExp(`^(?:127(?:\\.${IPV4_PART}){3}|::1|localhost)$`);
 
 const SQLITE_SCHEME = "sqlite:";
 const SQLITE_MEMORY = ":memory:";
 
-/** `*`, `github.*` or `github.createIssue`: the three forms that the policy supports. */
+/** `*`, `github.*`, `github.createIssue` or `github.create_issue`: the forms that the policy supports. */
 export function isToolPattern(value: string): boolean {
   return TOOL_PATTERN.test(value);
 }

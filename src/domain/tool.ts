@@ -32,6 +32,7 @@ export type Labeler = (tool: {
   readonly connector: ConnectorId;
   readonly address: ToolAddress;
   readonly remoteName: string;
+  readonly plainName?: string;
   /** True only if the server declares `openWorldHint: true`. */
   readonly openWorld: boolean;
   /** True if the connector made the tool from the server's resources or prompts. */
@@ -42,6 +43,8 @@ export type Labeler = (tool: {
 export interface Tool {
   readonly address: ToolAddress;
   readonly origin: { readonly kind: "upstream"; readonly connector: ConnectorId; readonly remoteName: string };
+  /** The name without the digits of a collision; absent if the address has none. */
+  readonly plainName?: string;
   /** One cleaned line, for lists. */
   readonly summary: string;
   /** The upstream's description, cleaned and shortened. */
@@ -117,8 +120,11 @@ export interface ToolGuide {
 /** Whether a new definition is accepted at first use, or only by an operator. A changed one always needs an operator. */
 export type PinMode = "first-use" | "approve";
 
-/** `new`: never accepted. `changed`: differs from what was accepted. `unrecorded`: the store could not be used. */
-export type WithheldReason = "new" | "changed" | "unrecorded";
+/**
+ * `new`: never accepted. `changed`: differs from what was accepted. `collides`: new, with the name of an accepted tool.
+ * `unrecorded`: the store could not be used.
+ */
+export type WithheldReason = "new" | "changed" | "collides" | "unrecorded";
 
 export interface WithheldTool {
   /** The address it has once it is accepted. */
@@ -137,6 +143,7 @@ export interface HeldChange {
 const REASONS: Readonly<Record<WithheldReason, string>> = {
   new: "no operator has approved it yet",
   changed: "its definition changed since it was accepted",
+  collides: "it has the name of a tool that was accepted before",
   unrecorded: "its definition could not be checked against the store",
 };
 

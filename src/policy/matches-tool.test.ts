@@ -1,30 +1,80 @@
-/** What each kind of pattern matches, and what is not a pattern. */
+/** What each kind of pattern matches, by which names, and what is not a pattern. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { matchesTool } from "./matches-tool.ts";
+import { matchTool, pickByTool, toForms } from "./matches-tool.ts";
+import type { ToolNames } from "./matches-tool.ts";
 
+const tool = (address: string, more: Partial<ToolNames> = {}): ToolNames => ({
+  address,
+  server: null,
+  remoteName: null,
+  ...more,
+});
+const match = (pattern: string, names: ToolNames) => matchTool(new Set([pattern]), toForms(names));
 const matched = (pattern: string, addresses: readonly string[]): readonly string[] =>
-  addresses.filter((address) => matchesTool(pattern, address));
+  addresses.filter((address) => match(pattern, tool(address)) === "yes");
 
 const ADDRESSES = ["git.push", "github.push", "github.pushAll", "files.push"];
+const PAY = tool("myBank.transferFunds", { server: "my bank", remoteName: "transfer_funds" });
+/** It came later: its name got digits, because another tool has the plain one. */
+const TWIN = tool("myBank.transferFunds1a2b3c", {
+  server: "my bank",
+  remoteName: "transferFunds",
+  plainName: "transferFunds",
+});
 
-it("matchesTool matches every tool with a star", () => {
+it("matchTool matches every tool with a star", () => {
   assert.deepEqual(matched("*", ADDRESSES), ADDRESSES);
 });
 
-it("matchesTool matches one namespace and none with the same prefix", () => {
+it("matchTool matches one namespace and none with the same prefix", () => {
   assert.deepEqual(matched("git.*", ADDRESSES), ["git.push"]);
   assert.deepEqual(matched("github.*", ADDRESSES), ["github.push", "github.pushAll"]);
 });
 
-it("matchesTool matches one tool exactly", () => {
+it("matchTool matches one tool exactly", () => {
   assert.deepEqual(matched("github.push", ADDRESSES), ["github.push"]);
 });
 
-it("matchesTool treats nothing else as a pattern", () => {
+it("matchTool treats nothing else as a pattern", () => {
   for (const pattern of ["", "git*", "*.push", "*.*", ".*", "github.push*", "GITHUB.*", "github", "g.*"]) {
     assert.deepEqual(matched(pattern, ADDRESSES), [], pattern);
   }
+});
+
+it("matchTool matches the names that the operator and the server use, in every combination", () => {
+  for (const pattern of ["myBank.transferFunds", "myBank.transfer_funds", "my bank.transferFunds", "my bank.*"])
+    assert.equal(match(pattern, PAY), "yes", pattern);
+  for (const pattern of ["myBank.transferfunds", "my_bank.*", "bank.transfer_funds", "my bank.transfer"])
+    assert.equal(match(pattern, PAY), "no", pattern);
+});
+
+it("matchTool finds a name unclear that another tool may have as its address", () => {
+  assert.equal(match("myBank.transferFunds", TWIN), "unclear");
+  assert.equal(match("my bank.transferFunds", TWIN), "unclear");
+  assert.equal(match("myBank.transferFunds1a2b3c", TWIN), "yes");
+  const other = tool("myBank.transferFunds4d5e6f", { server: "my bank", remoteName: "transfer_funds" });
+  assert.equal(match("myBank.transferFunds", { ...other, plainName: "transferFunds" }), "unclear");
+  assert.equal(match("myBank.transfer_funds", { ...other, plainName: "transferFunds" }), "yes");
+});
+
+it("matchTool finds a name unclear whose dots can be read in two ways", () => {
+  const dotted = tool("aB.c", { server: "a.b", remoteName: "c" });
+  assert.equal(match("a.b.c", dotted), "unclear");
+  assert.equal(match("a.b.*", dotted), "yes");
+  assert.equal(match("a.b.c", tool("a.bC", { server: "a", remoteName: "b.c" })), "yes");
+  assert.equal(match("a.b.*", tool("a.b", { server: "a", remoteName: "b.*" })), "unclear");
+});
+
+it("pickByTool takes the narrowest pattern, of two names the strictest, and a doubtful one only if it is stricter", () => {
+  const pick = (values: Record<string, number>, names: ToolNames) =>
+    pickByTool(new Map(Object.entries(values)), toForms(names), { usual: 2, rank: (value) => value });
+  assert.equal(pick({ "*": 5, "my bank.*": 1, "myBank.*": 3 }, PAY), 3);
+  assert.equal(pick({ "myBank.*": 3, "myBank.transferFunds": 0, "myBank.transfer_funds": 1 }, PAY), 1);
+  assert.equal(pick({ "myBank.transferFunds": 1 }, TWIN), undefined);
+  assert.equal(pick({ "myBank.transferFunds": 2 }, TWIN), undefined);
+  assert.equal(pick({ "myBank.transferFunds": 3 }, TWIN), 3);
+  assert.equal(pick({ "myBank.transferFunds": 3, "myBank.*": 4 }, TWIN), 4);
 });

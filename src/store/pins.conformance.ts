@@ -30,10 +30,34 @@ export function describePins(open: () => Promise<Store>): void {
     await store.pins.claim([samplePin("a", "x", "b"), samplePin("b", "x", "b")]);
     assert.deepEqual(await store.pins.find(samplePin("a", "x").connector, "x"), samplePin("a", "x"));
     assert.deepEqual(
-      await store.pins.digests(samplePin("a", "x").connector),
-      new Map(["__proto__", "x"].map((name) => [name, samplePin("a", name).digest])),
+      (await store.pins.list(samplePin("a", "x").connector)).map(({ remoteName, digest }) => [remoteName, digest]),
+      ["__proto__", "x"].map((name) => [name, samplePin("a", name).digest]),
     );
     assert.equal(await store.pins.find(samplePin("c", "x").connector, "x"), undefined);
+  });
+
+  void test("a pin keeps its name, and no other tool of the server gets it", async () => {
+    await using store = await open();
+    const named = (remoteName: string, name: string): PinRow => ({ ...samplePin("a", remoteName), name });
+    await store.pins.claim([named("x", "one"), named("y", "ONE"), { ...samplePin("b", "x"), name: "one" }]);
+    await store.pins.claim([samplePin("a", "z")]);
+    await store.pins.name([named("x", "two"), named("z", "three")]);
+    await store.pins.approve([{ ...samplePin("a", "x", "b"), name: "four" }]);
+    assert.deepEqual(
+      (await store.pins.list()).map(({ connector, remoteName, name }) => [connector, remoteName, name]),
+      [
+        ["a", "x", "one"],
+        ["a", "z", "three"],
+        ["b", "x", "one"],
+      ],
+    );
+    await store.pins.approve([named("y", "One"), named("v", "five")]);
+    const { connector } = samplePin("a", "x");
+    const found = await Promise.all(["x", "y", "v"].map((tool) => store.pins.find(connector, tool)));
+    assert.deepEqual(
+      found.map((pin) => pin?.name),
+      ["one", undefined, "five"],
+    );
   });
 
   void test("replaceHeld replaces the definitions of one server only", async () => {

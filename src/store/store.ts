@@ -11,12 +11,23 @@ import {
   parseResultId,
   parseSecretName,
 } from "../domain/index.ts";
-import type { ConnectorId, Digest, Instant, PrincipalId, ResultId, SecretName } from "../domain/index.ts";
+import type { ConnectorId, Instant, PrincipalId, ResultId, SecretName } from "../domain/index.ts";
 
 import type { ApprovalStore } from "./approvals.ts";
 import type { CancellationStore, ExecutionStore, JournalStore } from "./executions.ts";
 import type { QuotaStore } from "./quotas.ts";
-import { anyInteger, bytes, createShape, integer, labelSources, nullable, oneOf, parsed, text } from "./row.ts";
+import {
+  anyInteger,
+  bytes,
+  createShape,
+  integer,
+  labelSources,
+  nullable,
+  oneOf,
+  optional,
+  parsed,
+  text,
+} from "./row.ts";
 import type { RowOf } from "./row.ts";
 
 /** One ledger record. The store does not interpret it, so that a damaged record can still be read. */
@@ -171,17 +182,34 @@ export const HELD_DEFINITION = createShape({ ...DEFINITION, seenAt: integer });
 export type HeldRow = RowOf<typeof HELD_DEFINITION>;
 
 /** An accepted definition of a tool: accepted by a person, or because it was the first. */
-export const PIN = createShape({ ...DEFINITION, pinnedAt: integer, pinnedBy: text });
+export const PIN = createShape({
+  ...DEFINITION,
+  pinnedAt: integer,
+  pinnedBy: text,
+  /** The name of the tool in programs, for good; absent in pins of older versions until a gateway names them. */
+  name: optional(text),
+});
 export type PinRow = RowOf<typeof PIN>;
+
+/** A pin without its definition. */
+export const PINNED_TOOL = createShape({
+  connector: DEFINITION.connector,
+  remoteName: text,
+  digest: DEFINITION.digest,
+  name: optional(text),
+});
+export type PinnedTool = RowOf<typeof PINNED_TOOL>;
 
 /** Accepted and held-back definitions of tools: at most one of each per tool. */
 export interface PinStore {
-  /** Returns the accepted digests of one server by tool name. */
-  digests(connector: ConnectorId): Promise<ReadonlyMap<string, Digest>>;
+  /** For one server or all; sorted by server and name. */
+  list(connector?: ConnectorId): Promise<readonly PinnedTool[]>;
   find(connector: ConnectorId, remoteName: string): Promise<PinRow | undefined>;
-  /** Inserts pins for tools without one; existing pins stay. */
+  /** Inserts pins for tools without one; existing pins stay, and so do the names of others. */
   claim(rows: readonly PinRow[]): Promise<void>;
-  /** Replaces pins, and removes held-back definitions with the same digest. */
+  /** Sets the names of pins that have none. */
+  name(tools: readonly Pick<PinRow, "connector" | "remoteName" | "name">[]): Promise<void>;
+  /** Replaces pins except their names, without a name that another tool has, and removes held-back definitions with the same digest. */
   approve(rows: readonly PinRow[]): Promise<void>;
   /** For one server or all; sorted by server and name. */
   held(connector?: ConnectorId): Promise<readonly HeldRow[]>;

@@ -15,7 +15,10 @@ import type {
 } from "../../domain/index.ts";
 import type { HeldRow, Store } from "../../store/index.ts";
 import { DAY_MS } from "../../timing/index.ts";
+import { createCollisionTest, nameTools } from "../name-tools.ts";
 import type { ListedTool, ToolListing } from "../parse-listing.ts";
+import { namesOf, readPins } from "./read-pins.ts";
+import type { Pins } from "./read-pins.ts";
 
 export interface PinEntry {
   readonly actor: string;
@@ -41,9 +44,9 @@ export interface WithheldDefinition {
 export interface ToolAdmission {
   readonly admitted: readonly ListedTool[];
   readonly withheld: readonly WithheldDefinition[];
+  /** The names in programs of all accepted tools, listed or not, by the server's names. */
+  readonly names: ReadonlyMap<string, string>;
 }
-
-type Pins = ReadonlyMap<string, Digest>;
 
 const GATEWAY = "gateway";
 /** How long a definition that only another process sees is kept for approval. */
@@ -58,18 +61,18 @@ export function createAdmitTools(powers: PinPowers) {
   const written = new Map<ConnectorId, ReadonlySet<string>>();
 
   async function look(connector: ConnectorId): Promise<Pins> {
-    const pins = await powers.store.digests(connector);
+    const pins = await readPins(powers.store, connector);
     known.set(connector, pins);
     return pins;
   }
 
   async function pinFresh(connector: ConnectorId, listing: ToolListing, pins: Pins): Promise<Pins> {
-    const fresh = listing.tools.filter((tool) => !pins.has(tool.remoteName));
-    if (fresh.length === 0 || powers.modeOf(connector) !== "first-use") return pins;
-    await Promise.all(fresh.map((tool) => powers.record(toEntry("tool.pinned", connector, tool))));
-    const pinnedAt = powers.now();
-    await powers.store.claim(fresh.map((tool) => ({ connector, ...toStored(tool), pinnedAt, pinnedBy: GATEWAY })));
-    // Read again: another gateway may have pinned a different definition first.
+    const fresh = powers.modeOf(connector) === "first-use" ? nameFresh(listing, pins) : [];
+    if (fresh.length === 0) return pins;
+    await Promise.all(fresh.map(({ tool }) => powers.record(toEntry("tool.pinned", connector, tool))));
+    const common = { connector, pinnedAt: powers.now(), pinnedBy: GATEWAY };
+    await powers.store.claim(fresh.map(({ tool, name }) => ({ ...common, ...toStored(tool), name })));
+    // Read again: another gateway may have pinned a different definition, or another tool of this name, first.
     return look(connector);
   }
 
@@ -85,7 +88,9 @@ export function createAdmitTools(powers: PinPowers) {
     // Recent rows of other processes, which may see definitions that this process does not.
     const others = heldRows.filter((row) => {
       if (written.get(connector)?.has(toKey(row)) || seenAt - row.seenAt > OTHERS_MS) return false;
-      return pins.get(row.remoteName) !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName);
+      return (
+        pins.get(row.remoteName)?.digest !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName)
+      );
     });
     if (fresh.length > 0 || stored.size !== rows.length + others.length) {
       await powers.store.replaceHeld(connector, [...rows, ...others]);
@@ -107,12 +112,31 @@ export function createAdmitTools(powers: PinPowers) {
   };
 }
 
+/** Returns the tools that first use accepts: not those with the name of an accepted tool. */
+function nameFresh(
+  { tools }: ToolListing,
+  pins: Pins,
+): readonly { readonly tool: ListedTool; readonly name: string }[] {
+  const kept = namesOf(pins);
+  const collides = createCollisionTest(kept);
+  const fresh = tools.filter(({ remoteName }) => !pins.has(remoteName) && !collides(remoteName));
+  const names = nameTools(
+    fresh.map(({ remoteName }) => remoteName),
+    kept,
+  );
+  return fresh.map((tool) => ({ tool, name: names.get(tool.remoteName) ?? "" }));
+}
+
 function divide({ tools }: ToolListing, pins: Pins, whenMissing: WithheldTool["why"]): ToolAdmission {
-  const admitted = tools.filter((tool) => pins.get(tool.remoteName) === tool.digest);
-  const withheld = tools
-    .filter((tool) => pins.get(tool.remoteName) !== tool.digest)
-    .map((tool): WithheldDefinition => ({ tool, why: pins.has(tool.remoteName) ? "changed" : whenMissing }));
-  return { admitted, withheld };
+  const isPinned = ({ remoteName, digest }: ListedTool): boolean => pins.get(remoteName)?.digest === digest;
+  const names = namesOf(pins);
+  const collides = createCollisionTest(names);
+  const explain = ({ remoteName }: ListedTool): WithheldTool["why"] => {
+    if (pins.has(remoteName)) return "changed";
+    return whenMissing === "new" && collides(remoteName) ? "collides" : whenMissing;
+  };
+  const withheld = tools.filter((tool) => !isPinned(tool)).map((tool) => ({ tool, why: explain(tool) }));
+  return { admitted: tools.filter(isPinned), withheld, names };
 }
 
 const toKey = ({ remoteName, digest }: { remoteName: string; digest: Digest }): string => `${digest} ${remoteName}`;

@@ -1,18 +1,20 @@
 /** Withheld definitions with their differences, and their approval by an operator. No model can reach this. */
 
-import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, defined, isJsonObject } from "../../domain/index.ts";
 import type { Approval, ConnectorId, Digest, HeldChange, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { HeldRow, PinRow, Store } from "../../store/index.ts";
 import type { PinPowers } from "./admit-tools.ts";
 import { describeDifference } from "./describe-difference.ts";
-import { canBeNamespace, nameTools } from "../name-tools.ts";
+import { canBeNamespace, createCollisionTest, nameTools } from "../name-tools.ts";
 import type { CleanText } from "../prose.ts";
+import { namePins, namesOf, readPins } from "./read-pins.ts";
 
 export interface HeldTool {
   readonly server: ConnectorId;
   /** The server's name for the tool, cleaned and shortened. */
   readonly tool: string;
-  readonly why: "new" | "changed";
+  /** `collides`: new, with the name of an accepted tool; once approved, its name gets digits. */
+  readonly why: "new" | "changed" | "collides";
   readonly digest: Digest;
   readonly seenAt: Instant;
   readonly difference: readonly string[];
@@ -41,6 +43,7 @@ interface HeldPowers extends Pick<PinPowers, "store" | "record"> {
 interface HeldDefinition {
   readonly row: HeldRow;
   readonly pin: PinRow | undefined;
+  readonly collides: boolean;
 }
 
 const SHOWN_NAME_LENGTH = 128;
@@ -48,15 +51,28 @@ const SHOWN_NAME_LENGTH = 128;
 /** Uses only the store: no server is started, and an approval covers exactly what was shown. */
 export function openHeldDefinitions({ store, record, clean, now, onApproved }: HeldPowers): HeldDefinitions {
   const read = async (server?: ConnectorId): Promise<readonly HeldDefinition[]> => {
-    const rows = await store.held(server);
-    return Promise.all(rows.map(async (row) => ({ row, pin: await store.find(row.connector, row.remoteName) })));
+    const [rows, pinned] = await Promise.all([store.held(server), store.list(server)]);
+    const byServer = Map.groupBy(pinned, ({ connector }) => connector);
+    const tests = new Map([...byServer].map(([id, own]) => [id, createCollisionTest(namesOf(namePins(own)))]));
+    return Promise.all(
+      rows.map(async (row) => ({
+        row,
+        pin: await store.find(row.connector, row.remoteName),
+        collides: tests.get(row.connector)?.(row.remoteName) ?? false,
+      })),
+    );
   };
   const show = (held: HeldDefinition): HeldTool => toHeldTool(held, clean);
 
   return {
     list: async (server) => (await read(server)).map(show),
     approve: async ({ server, tools, principal }, onShow) => {
-      const wanted = choose(await read(server), server, tools);
+      const held = await read(server);
+      const names = nameTools(
+        held.map(({ row }) => row.remoteName),
+        namesOf(await readPins(store, server)),
+      );
+      const wanted = choose(held, { server, tools, names });
       const shown = wanted.map(show);
       onShow?.(shown);
       for (const { row, pin } of wanted) {
@@ -65,7 +81,9 @@ export function openHeldDefinitions({ store, record, clean, now, onApproved }: H
       }
       const pinnedAt = now();
       await store.approve(
-        wanted.map(({ row: { seenAt: _, ...row } }) => ({ ...row, pinnedAt, pinnedBy: principal.id })),
+        wanted.map(({ row: { seenAt: _, ...row } }) => {
+          return { ...row, pinnedAt, pinnedBy: principal.id, ...defined({ name: names.get(row.remoteName) }) };
+        }),
       );
       await onApproved();
       return shown;
@@ -75,11 +93,9 @@ export function openHeldDefinitions({ store, record, clean, now, onApproved }: H
 
 function choose(
   held: readonly HeldDefinition[],
-  server: ConnectorId,
-  tools: ApproveRequest["tools"],
+  { server, tools, names }: Omit<ApproveRequest, "principal"> & { readonly names: ReadonlyMap<string, string> },
 ): readonly HeldDefinition[] {
   if (tools === "all") return held;
-  const names = nameTools(held.map(({ row }) => row.remoteName));
   const chosen = tools.map((tool) => {
     const found = held.filter(({ row }) => row.remoteName === tool);
     const alike = found.length > 0 ? found : held.filter(({ row }) => names.get(row.remoteName) === tool);
@@ -91,13 +107,13 @@ function choose(
   return [...new Set(chosen.flat())];
 }
 
-function toHeldTool({ row, pin }: HeldDefinition, clean: CleanText): HeldTool {
+function toHeldTool({ row, pin, collides }: HeldDefinition, clean: CleanText): HeldTool {
   const { connector: server, remoteName, digest, seenAt } = row;
   const before = pin ? parseDefinition(pin.definition) : null;
   return {
     server,
     tool: clean(remoteName.slice(0, SHOWN_NAME_LENGTH)).replaceAll(/[\n\t]+/g, " "),
-    why: pin ? "changed" : "new",
+    why: pin ? "changed" : collides ? "collides" : "new",
     digest,
     seenAt,
     difference: describeDifference(before, parseDefinition(row.definition), clean),

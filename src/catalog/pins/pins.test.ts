@@ -1,6 +1,7 @@
 /** Pinned definitions: what is accepted at first use, what is withheld, and who can approve it. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 
 import type { Connector, RemoteTool } from "../../connectors/index.ts";
@@ -86,7 +87,7 @@ describe("pinning", () => {
     const upstream = createUpstream("a", tool("x"));
     assert.deepEqual(await look(open(store, upstream, { entries })), [["a.x"], []]);
     assert.deepEqual(await look(open(store, upstream, { entries })), [["a.x"], []]);
-    const digest = (await store.pins.digests(upstream.id)).get("x");
+    const digest = (await store.pins.list(upstream.id))[0]?.digest;
     const detail = { server: "a", definition: digest };
     assert.deepEqual(entries, [{ actor: "gateway", action: "tool.pinned", subject: "x", detail }]);
   });
@@ -127,7 +128,7 @@ describe("pinning", () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("x", { title: "X", annotations: { readOnly: true } }));
     await look(open(store, upstream));
-    const digest = (await store.pins.digests(upstream.id)).get("x");
+    const digest = (await store.pins.list(upstream.id))[0]?.digest;
     assert.equal(digest, "sha256:3d641088364b0d80ef607e50ede61ad65d2c5214ee5fb4b371416db3325b74bc");
   });
   it("withholds a tool that returns with a changed definition", async () => {
@@ -153,14 +154,82 @@ describe("pinning", () => {
     const seen = await Promise.all(catalogs.map(look));
     assert.deepEqual(new Set(seen.map(([offered]) => offered?.length)), new Set([0, 1]));
   });
-  it("pinning does not let a withheld new tool rename an accepted one", async () => {
+});
+
+describe("the name of a pinned tool", () => {
+  const suffixed = (name: string): string => `listAll${createHash("sha256").update(name).digest("hex").slice(0, 6)}`;
+  for (const mode of ["first-use", "approve"] as const) {
+    it(`stays when a tool with the same name comes, which is withheld in mode ${mode}`, async () => {
+      await using store = await openMemory();
+      const upstream = createUpstream("a", tool("list_all"));
+      await look(open(store, upstream));
+      upstream.list(tool("listAll"), tool("list_all"), tool("LISTALL"));
+      const catalog = open(store, upstream, { mode });
+      const [offered, withheld] = await look(catalog);
+      assert.deepEqual(offered, ["a.listAll"]);
+      assert.deepEqual(withheld, [
+        `a.${suffixed("LISTALL").replace("listAll", "listall")} collides`,
+        `a.${suffixed("listAll")} collides`,
+      ]);
+      assert.match(catalog.statuses()[0]?.hint ?? "", /2 with the name of an accepted tool/);
+      assert.deepEqual(
+        (await heldOf(store).list()).map(({ tool: name, why }) => `${name} ${why}`),
+        ["LISTALL collides", "listAll collides"],
+      );
+    });
+  }
+  it("stays when the other tool is approved, and when either vanishes", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("list_all"));
+    const catalog = open(store, upstream);
+    await look(catalog);
+    upstream.list(tool("listAll"), tool("list_all"));
+    await look(catalog);
+    await heldOf(store).approve({ server: upstream.id, tools: [suffixed("listAll")], principal: OPERATOR });
+    assert.deepEqual(await look(catalog), [["a.listAll", `a.${suffixed("listAll")}`], []]);
+    const own = (await catalog.takeSnapshot()).tools;
+    assert.deepEqual(
+      [...own.values()].map(({ origin, plainName }) => [origin.remoteName, plainName]),
+      [
+        ["list_all", undefined],
+        ["listAll", "listAll"],
+      ],
+    );
+    upstream.list(tool("listAll"));
+    assert.deepEqual(await look(open(store, upstream)), [[`a.${suffixed("listAll")}`], []]);
+    upstream.list(tool("list_all"));
+    assert.deepEqual(await look(open(store, upstream)), [["a.listAll"], []]);
+  });
+  it("stays when a changed definition is approved", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("list_all"), tool("list-all"));
+    const catalog = open(store, upstream);
+    const [before] = await look(catalog);
+    assert.deepEqual(before, [`a.${suffixed("list_all")}`, `a.${suffixed("list-all")}`].toSorted());
+    upstream.list(tool("list_all", { description: "Other" }));
+    await look(catalog);
+    await heldOf(store).approve({ server: upstream.id, tools: "all", principal: OPERATOR });
+    assert.deepEqual(await look(catalog), [[`a.${suffixed("list_all")}`], []]);
+  });
+  it("is the one of the naming rule for all pins of a store that has no names", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("list_all"), tool("list-all"), tool("get"));
     await look(open(store, upstream));
-    upstream.list(tool("list_all"), tool("list-all"));
-    const [offered, withheld] = await look(open(store, upstream, { mode: "approve" }));
-    assert.deepEqual(offered, ["a.listAll"]);
-    assert.match(withheld?.join() ?? "", /^a\.listAll[0-9a-f]{6} new$/);
+    const rows = await Promise.all(
+      ["list_all", "list-all", "get"].map(async (name) => certain(await store.pins.find(upstream.id, name))),
+    );
+    await using old = await openMemory();
+    await old.pins.claim(rows.map(({ name: _, ...row }) => row));
+    upstream.list(tool("list_all"), tool("get"), tool("LISTALL"));
+    assert.deepEqual((await look(open(old, upstream)))[0], ["a.get", `a.${suffixed("list_all")}`]);
+    assert.deepEqual(await old.pins.list(), await store.pins.list());
+  });
+  it("belongs to one tool when two gateways pin two tools of one name at once", async () => {
+    await using store = await openMemory();
+    const catalogs = ["list_all", "listAll"].map((name) => open(store, createUpstream("a", tool(name))));
+    const seen = await Promise.all(catalogs.map(look));
+    assert.deepEqual(seen.map(([offered]) => offered?.join() ?? "").toSorted(), ["", "a.listAll"]);
+    assert.match(seen.flatMap(([, withheld]) => withheld ?? []).join(), /^a\.listAll[0-9a-f]{6} collides$/);
   });
 });
 
@@ -223,12 +292,12 @@ describe("without the store", () => {
   it("offers only accepted tools while the store is unavailable, and recovers afterwards", async () => {
     await using store = await openMemory();
     let isAway = false;
-    const digests: Store["pins"]["digests"] = async (id) => {
+    const list: Store["pins"]["list"] = async (id) => {
       if (isAway) throw new GloveboxError("STORE_UNAVAILABLE", "away");
-      return store.pins.digests(id);
+      return store.pins.list(id);
     };
     const upstream = createUpstream("a", tool("x"), tool("y"));
-    const catalog = open(store, upstream, { pins: { ...store.pins, digests } });
+    const catalog = open(store, upstream, { pins: { ...store.pins, list } });
     await look(catalog);
     isAway = true;
     upstream.list(tool("x"), tool("y", { description: "Other" }), tool("z"));
@@ -243,6 +312,6 @@ describe("without the store", () => {
     const pins = { store: store.pins, record, modeOf: () => "first-use" as const };
     const catalog = openCatalog({ connectors: [upstream], now: () => 5, clean: (text) => text, pins });
     assert.deepEqual(await look(catalog), [[], ["a.x unrecorded"]]);
-    assert.equal((await store.pins.digests(upstream.id)).size, 0);
+    assert.equal((await store.pins.list(upstream.id)).length, 0);
   });
 });

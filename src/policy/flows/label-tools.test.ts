@@ -6,7 +6,8 @@ import * as fc from "fast-check";
 import { parseConnectorId, parseToolAddress } from "../../domain/index.ts";
 import type { ConnectorId, Label, LabelRule, ToolAddress } from "../../domain/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
-import { createPlaceLabeler } from "./label-tools.ts";
+import { toForms } from "../matches-tool.ts";
+import { applyLabelRules, createPlaceLabeler } from "./label-tools.ts";
 import { LABELS } from "./label-tools.ts";
 
 function known<T>(value: T | undefined): T {
@@ -175,6 +176,14 @@ it("applyLabelRules removes labels in the order of the rules", () => {
   assert.deepEqual(labelsOf({ package: name, rules: [rule({ add: ["external"], remove: ["external"] })] }), [
     "untrusted",
   ]);
+});
+
+it("applyLabelRules adds labels by the server's own name, and removes none if another tool may have that name", () => {
+  const forms = toForms({ address: "it.tool1a2b3c", server: "it", remoteName: "tool", plainName: "tool" });
+  const rules = [rule({ tools: ["it.tool"], add: ["private"], remove: ["external"] })];
+  assert.deepEqual(applyLabelRules(rules, forms, ["external"]), ["private", "external"]);
+  const certain = toForms({ address: "it.tool", server: "it", remoteName: "tool" });
+  assert.deepEqual(applyLabelRules(rules, certain, ["external"]), ["private"]);
 });
 
 it("annotations and known servers only add labels", () => {

@@ -3,9 +3,10 @@
  * annotations only add labels, so a server cannot remove one by describing its tools as harmless.
  */
 
-import type { ConnectorId, Label, LabelRule, Labeler, ToolAddress, UpstreamSettings } from "../../domain/index.ts";
+import type { ConnectorId, Label, LabelRule, Labeler, UpstreamSettings } from "../../domain/index.ts";
 import { matchWildcard } from "../../text/index.ts";
-import { matchesTool } from "../matches-tool.ts";
+import { matchTool, toForms } from "../matches-tool.ts";
+import type { ToolForms } from "../matches-tool.ts";
 import { findServer, findServerPlaces } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
 import type { KnownServer } from "./known-servers.ts";
@@ -38,20 +39,22 @@ export function createPlaceLabeler({
     const { place, server } = servers.get(tool.connector) ?? {};
     const toLabels = place?.kind === "api" ? apiLabels : serverLabels;
     const known = server ? toLabels(server, tool) : [];
-    return applyLabelRules(rules, tool.address, tool.openWorld ? [...OPEN_WORLD, ...known] : known);
+    const forms = toForms({ ...tool, server: tool.connector });
+    return applyLabelRules(rules, forms, tool.openWorld ? [...OPEN_WORLD, ...known] : known);
   };
 }
 
-/** Applies the operator's rules. Returns labels in the order of `LABELS`. */
+/** Applies the operator's rules. A doubtful match adds labels and removes none. Returns labels in the order of `LABELS`. */
 export function applyLabelRules(
   rules: readonly LabelRule[],
-  address: ToolAddress,
+  forms: ToolForms,
   before: readonly Label[],
 ): readonly Label[] {
   const labels = new Set(before);
-  for (const rule of rules.filter(({ tools }) => tools.some((one) => matchesTool(one, address)))) {
-    for (const label of rule.add) labels.add(label);
-    for (const label of rule.remove) labels.delete(label);
+  for (const { tools, add, remove } of rules) {
+    const match = matchTool(new Set(tools), forms);
+    if (match !== "no") for (const label of add) labels.add(label);
+    if (match === "yes") for (const label of remove) labels.delete(label);
   }
   return LABELS.filter((label) => labels.has(label));
 }

@@ -3,7 +3,7 @@
 import type { Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/index.ts";
-import { matchesTool } from "../matches-tool.ts";
+import { formsOf, matchTool, pickByTool } from "../matches-tool.ts";
 
 export interface NamedClaim {
   readonly claim: Parameters<Store["quotas"]["take"]>[0][number];
@@ -66,9 +66,10 @@ export function claimCall(
   return [...claimRates(settings, principal, tool), ...claimCost(settings, principal, tool)];
 }
 
-function claimRates({ rates }: QuotaSettings, principal: Principal, { address }: Tool): readonly NamedClaim[] {
+function claimRates({ rates }: QuotaSettings, principal: Principal, tool: Tool): readonly NamedClaim[] {
+  const forms = formsOf(tool);
   return rates.flatMap(({ tools, calls, windowMs, per }, index) => {
-    if (!tools.some((pattern) => matchesTool(pattern, address))) return [];
+    if (matchTool(new Set(tools), forms) === "no") return [];
     const who = per === "principal" ? principal.id : null;
     // The key contains the rate, so that a changed rate starts a new count.
     const key = keyOf(who, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
@@ -90,9 +91,8 @@ function claimCost(settings: QuotaSettings, principal: Principal, tool: Tool): r
 }
 
 /** The full name takes precedence over the namespace, the namespace over `*`. */
-function priceOf({ prices }: QuotaSettings, { address }: Tool): number {
-  const namespace = address.slice(0, address.indexOf("."));
-  return prices.get(address) ?? prices.get(`${namespace}.*`) ?? prices.get("*") ?? 0;
+function priceOf({ prices }: QuotaSettings, tool: Tool): number {
+  return pickByTool(prices, formsOf(tool), { usual: 0, rank: (price) => price }) ?? 0;
 }
 
 /** Keys are unique: a shared counter has no principal, and a principal is encoded as JSON. */

@@ -214,6 +214,19 @@ describe("quotas.rates and quotas.prices", () => {
   });
 });
 
+describe("quotas of a tool that got digits for its name", () => {
+  const { origin, ...rest } = toolOf("shop.pay1a2b3c", "write");
+  const twin = { ...rest, origin: { ...origin, remoteName: "pay" }, plainName: "pay" };
+  it("counts its calls for the rate and the price of its plain name", async () => {
+    const rated = await open({ rates: [{ tools: ["shop.pay"], calls: 1, windowMs: 5_000, per: "principal" }] });
+    assert.equal(await countGranted([call(rated.quotas, ADA, twin), call(rated.quotas, ADA, twin)]), 1);
+    const priced = await open({ prices: new Map([["shop-server.pay", 1]]), costPerDay: 1 });
+    assert.equal(await countGranted([call(priced.quotas, ADA, twin), call(priced.quotas, ADA, twin)]), 1);
+    const other = await open({ prices: new Map([["shop.pays", 1]]), costPerDay: 1 });
+    assert.equal(await countGranted([call(other.quotas, ADA, twin), call(other.quotas, ADA, twin)]), 2);
+  });
+});
+
 describe("concurrent quota requests", () => {
   it("grants exactly the quota to 1,000 parallel calls", async () => {
     const { quotas } = await open({ rates: [{ tools: ["*"], calls: 100, windowMs: 60_000, per: "principal" }] });

@@ -3,17 +3,19 @@
 import type { Effect, PolicyRule, PolicySettings, PrincipalId } from "../../domain/index.ts";
 import { STRICTNESS } from "../decision.ts";
 import type { Match } from "./match-condition.ts";
-import { matchesTool } from "../matches-tool.ts";
+import { matchTool } from "../matches-tool.ts";
+import type { ToolForms, ToolMatch } from "../matches-tool.ts";
 
 export interface RuleSubject {
   readonly principal: { readonly id: string; readonly groups: readonly string[] };
   readonly address: string;
+  readonly forms: ToolForms;
   /** The operator's name of the upstream; `null` if it is unknown, as in old records. */
   readonly server: string | null;
   readonly effect: Effect;
 }
 
-export type Misfit = "principal" | "server" | "unknown-server" | "tool" | "effect";
+export type Misfit = "principal" | "server" | "unknown-server" | "tool" | "unclear-tool" | "effect";
 
 export interface CompiledRule {
   readonly rule: PolicyRule;
@@ -38,13 +40,14 @@ function compileRule(rule: PolicyRule, { groups }: PolicySettings): CompiledRule
   const isTool = compileTools(rule.tools);
   return {
     rule,
-    findMisfit: ({ principal, address, server, effect }) => {
-      if (!isTool(address)) return "tool";
+    findMisfit: ({ principal, forms, server, effect }) => {
+      const fits = isTool(forms);
+      if (fits === "no") return "tool";
       if (effects.size > 0 && !effects.has(effect)) return "effect";
       if (!isWho(principal)) return "principal";
-      if (servers.size === 0) return undefined;
-      if (server === null) return "unknown-server";
-      return servers.has(server) ? undefined : "server";
+      if (servers.size > 0 && server === null) return "unknown-server";
+      if (servers.size > 0 && server !== null && !servers.has(server)) return "server";
+      return fits === "unclear" ? "unclear-tool" : undefined;
     },
   };
 }
@@ -59,15 +62,14 @@ function compileWho(
   return (principal) => named.has(principal.id) || principal.groups.some((group) => wanted.has(group));
 }
 
-function compileTools(patterns: readonly string[]): (address: string) => boolean {
-  if (patterns.length === 0 || patterns.includes("*")) return () => true;
-  const exact = new Set(patterns);
-  const open = patterns.filter((pattern) => pattern.endsWith(".*"));
-  return (address) => exact.has(address) || open.some((pattern) => matchesTool(pattern, address));
+function compileTools(patterns: readonly string[]): (forms: ToolForms) => ToolMatch {
+  if (patterns.length === 0) return () => "yes";
+  const wanted = new Set(patterns);
+  return (forms) => matchTool(wanted, forms);
 }
 
 export function matchSubject({ findMisfit }: CompiledRule, subject: RuleSubject): Match {
   const misfit = findMisfit(subject);
   if (misfit === undefined) return "yes";
-  return misfit === "unknown-server" ? "unclear" : "no";
+  return misfit === "unknown-server" || misfit === "unclear-tool" ? "unclear" : "no";
 }

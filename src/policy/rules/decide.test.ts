@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { parsePrincipalId } from "../../domain/index.ts";
-import type { Decision, Effect, PolicySettings } from "../../domain/index.ts";
+import type { Decision, Effect, PolicySettings, Tool } from "../../domain/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import { decide, isAlwaysDenied } from "./decide.ts";
 import { AGENT, decideCase, condition, known, policyOf, decisionCase, rule, toolOf } from "./fixtures/decision-case.ts";
@@ -86,6 +86,35 @@ describe("decide with several matching rules", () => {
         assert.ok(!matchedBefore || STRICTNESS[after.kind] >= STRICTNESS[before]);
       }),
     );
+  });
+});
+
+describe("a rule that names a tool by the server's own name", () => {
+  const own = (address: string, remoteName: string, more: Partial<Tool> = {}): Tool => {
+    const tool = toolOf(address, "write");
+    return { ...tool, origin: { ...tool.origin, remoteName }, ...more };
+  };
+  const pay = own("bank.transferFunds", "transfer_funds");
+  const twin = own("bank.transferFunds1a2b3c", "transferFunds", { plainName: "transferFunds" });
+  const decideOn = (tool: Tool, kind: Decision["kind"], pattern: string): string =>
+    decideCase(decisionCase(tool, [rule("r", kind, { tools: [pattern] })], "strict")).kind;
+
+  it("decides like one that names its address", () => {
+    for (const pattern of ["bank.transfer_funds", "bank-server.transfer_funds", "bank.transferFunds", "bank-server.*"])
+      assert.deepEqual([decideOn(pay, "deny", pattern), decideOn(pay, "allow", pattern)], ["deny", "allow"], pattern);
+    assert.equal(decideOn(pay, "deny", "bank.transfer-funds"), "ask");
+  });
+  it("denies and does not allow a tool whose name another tool may have", () => {
+    assert.equal(decideOn(twin, "deny", "bank.transferFunds"), "deny");
+    assert.equal(decideOn(twin, "allow", "bank.transferFunds"), "ask");
+    assert.equal(decideOn(twin, "allow", "bank.transferFunds1a2b3c"), "allow");
+  });
+  it("is the strictest of the rules that match by any name", () => {
+    const rules = [
+      rule("a", "allow", { tools: ["bank.transferFunds"] }),
+      rule("d", "deny", { tools: ["bank-server.transfer_funds"] }),
+    ];
+    for (const list of [rules, rules.toReversed()]) assert.equal(decideCase(decisionCase(pay, list)).kind, "deny");
   });
 });
 

@@ -13,6 +13,7 @@ import type {
 } from "../../domain/index.ts";
 import { createRuleId } from "../decision.ts";
 import type { DecisionKind } from "../decision.ts";
+import { formsOf } from "../matches-tool.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy, CompiledRule, RuleSubject } from "./compile-policy.ts";
 import { MAX_STEPS, matchAll } from "./match-condition.ts";
@@ -77,8 +78,9 @@ export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, 
   return reaching.every(({ decision }) => decision === "deny");
 }
 
-export function toSubject({ address, origin, effect }: Tool, principal: Principal): RuleSubject {
-  return { principal, address, server: origin.connector, effect };
+export function toSubject(tool: Tool, principal: Principal): RuleSubject {
+  const { address, origin, effect } = tool;
+  return { principal, address, forms: formsOf(tool), server: origin.connector, effect };
 }
 
 /** Guards against a decision about another tool or principal than those of the call. */

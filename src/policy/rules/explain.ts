@@ -45,6 +45,8 @@ function describeMisfit(misfit: Misfit, { principal, address, server, effect }: 
   switch (misfit) {
     case "tool":
       return `does not apply to ${address}`;
+    case "unclear-tool":
+      return `applies to ${address} unless it allows: another tool may have the name in the rule`;
     case "effect":
       return `does not apply to the effect ${effect}`;
     case "principal":

@@ -8,6 +8,8 @@ import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy } from "./compile-policy.ts";
 import { PROFILES, PROFILE_RULES } from "./decide.ts";
 import { isStricter } from "../decision.ts";
+import { toForms } from "../matches-tool.ts";
+import { findOperatorEffect } from "./view-snapshot.ts";
 import type { DecisionKind } from "../decision.ts";
 
 export interface PastCall {
@@ -45,7 +47,7 @@ export interface Simulation {
   readonly cannotTell: readonly Doubt[];
 }
 
-/** Uses the groups of the configuration: the groups of a credential are not recorded. */
+/** Uses the groups and effects of the configuration: the groups of a credential are not recorded. */
 export function simulate(policy: CompiledPolicy, past: readonly PastCall[]): Simulation {
   const changed = new Map<string, Change>();
   const cannotTell = new Map<string, Doubt>();
@@ -74,10 +76,13 @@ function atLeast(possible: PossibleDecision, { byGuard = false, decision }: Past
 
 /** Returns every rule that may decide, up to the first that certainly does, otherwise the profile. Strictest first. */
 function decideWithoutArguments(
-  { rules, settings: { profile } }: CompiledPolicy,
-  { principal, tool: address, server, effect }: PastCall,
+  { rules, settings: { profile, effects } }: CompiledPolicy,
+  { principal, tool: address, server, effect: recorded }: PastCall,
 ): readonly PossibleDecision[] {
-  const subject = { principal: { id: principal, groups: [] }, address, server, effect };
+  // Records do not have the server's name of the tool.
+  const forms = toForms({ address, server, remoteName: null });
+  const effect = findOperatorEffect(effects, forms, recorded) ?? recorded;
+  const subject = { principal: { id: principal, groups: [] }, address, forms, server, effect };
   const possible: PossibleDecision[] = [];
   for (const compiled of rules) {
     const { id: rule, decision: kind, when = [] } = compiled.rule;

@@ -1,7 +1,17 @@
 /** The catalog as one principal sees it: with the operator's effects and without tools that are always denied. */
 
 import { digestOf } from "../../text/index.ts";
-import type { CatalogSnapshot, Effect, Namespace, Principal, Tool, ToolAddress } from "../../domain/index.ts";
+import type {
+  CatalogSnapshot,
+  Effect,
+  Namespace,
+  PolicySettings,
+  Principal,
+  Tool,
+  ToolAddress,
+} from "../../domain/index.ts";
+import { formsOf, pickByTool } from "../matches-tool.ts";
+import type { ToolForms } from "../matches-tool.ts";
 import type { CompiledPolicy } from "./compile-policy.ts";
 import { isAlwaysDenied } from "./decide.ts";
 
@@ -26,11 +36,21 @@ export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, 
   });
 }
 
+/** Higher is stricter. */
+const EFFECT_RANKS: Readonly<Record<Effect, number>> = { read: 0, write: 1, unknown: 2, destroy: 3 };
+
+export function findOperatorEffect(
+  effects: PolicySettings["effects"],
+  forms: ToolForms,
+  usual: Effect,
+): Effect | undefined {
+  return pickByTool(effects, forms, { usual, rank: (effect) => EFFECT_RANKS[effect] });
+}
+
 /** Applies the effect that the operator configured: by full name, else by namespace, else by `*`. */
 export function applyOperatorEffect({ settings: { effects } }: CompiledPolicy, tool: Tool): Tool {
   if (effects.size === 0) return tool;
-  const namespace = tool.address.slice(0, tool.address.indexOf("."));
-  const effect = effects.get(tool.address) ?? effects.get(`${namespace}.*`) ?? effects.get("*");
+  const effect = findOperatorEffect(effects, formsOf(tool), tool.effect);
   return effect === undefined ? tool : Object.freeze({ ...tool, effect, effectSource: "operator" });
 }
 

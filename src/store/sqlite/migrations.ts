@@ -233,5 +233,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_end ON executions (ended_at, bytes) WHERE state IS NOT NULL AND state <> 'paused';
   CREATE INDEX results_by_execution ON results (execution);
   CREATE INDEX request_keys_by_execution ON request_keys (execution);
+  `,
+  // The name of a pinned tool in programs. Catalogs name the pins of older versions, and no two tools of a server alike.
+  `
+  ALTER TABLE pins ADD COLUMN name TEXT;
+  CREATE UNIQUE INDEX pins_by_name ON pins (connector, name COLLATE NOCASE);
 `,
 ];

@@ -7,6 +7,8 @@ import { GloveboxError, defined } from "../../domain/index.ts";
 import type { ExecutionResult, Principal } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Commands, Invocation } from "./add-command.ts";
+import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./idle-patterns.ts";
+import { loadPolicy } from "./policy-commands.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { countOf } from "./print.ts";
@@ -57,8 +59,9 @@ async function examine({ powers, principal, loadSettings }: Invocation): Promise
   const store = check("store", "ok", settings.store.path);
   // Upstreams first: the self-test makes failed ones retry, which clears their cause.
   const upstreams = await examineUpstreams(gateway, principal);
+  const patterns = await examinePatterns(settings, gateway, principal);
   const sandbox = await examineSandbox(gateway, principal);
-  return [node, read, store, ...sandbox, ...upstreams, ...(await examineLedger(settings, powers))];
+  return [node, read, store, ...sandbox, ...upstreams, ...patterns, ...(await examineLedger(settings, powers))];
 }
 
 /** Checks the ledger and the progress of its exports. */
@@ -121,6 +124,13 @@ async function examineUpstreams(gateway: Gateway, principal: Principal): Promise
       ? check(`upstream ${name}`, "ok", countOf(tools, "tool"), hint)
       : check(`upstream ${name}`, "failed", cause ?? state, hint ?? SLOW_HINT),
   );
+}
+
+/** One warning for each pattern that matches no tool: it looks like a defense and is none. */
+async function examinePatterns(settings: Settings, gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
+  const policy = { ...settings.policy, ...(await loadPolicy(settings)) };
+  const idle = await findIdleInCatalog({ ...settings, policy }, gateway, principal);
+  return idle.map((one) => check("pattern", "warning", formatIdle(one), IDLE_HINT));
 }
 
 function formatCheck({ name, state, message, hint }: Check): string {

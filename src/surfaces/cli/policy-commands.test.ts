@@ -19,9 +19,9 @@ async function* records() {
 
 it("readPastCalls separates decisions of rules from those of the data-flow guard and skips builtin calls", async () => {
   const call = { principal: "agent", tool: "shop.pay", server: "shop-server", effect: "write", decision: "deny" };
-  assert.deepEqual(await readPastCalls({ records }, { since: 5, effects: new Map() }), [
+  assert.deepEqual(await readPastCalls({ records }, 5), [
     { ...call, byGuard: true },
     { ...call, byGuard: false },
   ]);
-  assert.deepEqual(await readPastCalls({ records }, { since: 6, effects: new Map() }), []);
+  assert.deepEqual(await readPastCalls({ records }, 6), []);
 });

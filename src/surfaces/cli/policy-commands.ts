@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 
 import { toFetchTool } from "../../builtins/index.ts";
-import { findNearest } from "../../catalog/index.ts";
+import { findNearest, nameNamespaces } from "../../catalog/index.ts";
 import { parseRules } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
 import {
@@ -21,19 +21,14 @@ import {
   parsePrincipalId,
   parseToolAddress,
 } from "../../domain/index.ts";
-import type { CatalogSnapshot, Effect, Instant, PolicyRule, PolicySettings, Tool } from "../../domain/index.ts";
-import {
-  applyOperatorEffect,
-  compilePolicy,
-  describeCondition,
-  explain,
-  isFlowRule,
-  simulate,
-} from "../../policy/index.ts";
+import type { CatalogSnapshot, Instant, PolicyRule, PolicySettings, Tool } from "../../domain/index.ts";
+import { compilePolicy, describeCondition, explain, isFlowRule, simulate, stateTool } from "../../policy/index.ts";
 import type { LedgerReader } from "../../ledger/index.ts";
 import { parseMoment } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
+import { IDLE_HINT, findIdleInStore, formatIdle } from "./idle-patterns.ts";
 import { EXIT } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
 
 interface ExplainFlags {
   readonly args?: string;
@@ -86,17 +81,34 @@ export function addPolicy(program: Command, { addJsonCommand }: Commands): void 
 }
 
 /** Shows the configured rules, including those of the rule file. Starts no upstream. */
-async function policyCommand({ readSettings, print }: Invocation): Promise<void> {
+async function policyCommand({ readSettings, powers, print }: Invocation): Promise<void> {
   const settings = await readSettings();
   const { profile, rules, groups, effects } = await loadPolicy(settings);
+  const patterns = { ...settings, policy: { ...settings.policy, rules } };
+  const idlePatterns = findIdleInStore(patterns, await readKnownTools(settings, powers));
   const { file } = settings.policy;
   const written = { profile, rules: rules.map(toWrittenRule), groups: toObject(groups), effects: toObject(effects) };
-  print({ ...written, ...defined({ file }) }, [
+  print({ ...written, ...defined({ file }), ...(idlePatterns.length > 0 ? { idlePatterns } : {}) }, [
     `profile ${profile}`,
     ...compilePolicy({ profile, rules, groups, effects }).rules.map(({ rule }) => formatRule(rule)),
     ...Array.from(effects, ([pattern, effect]) => `effect  ${pattern} is ${effect}`),
     ...Array.from(groups, ([group, members]) => `group   ${group}: ${members.join(", ")}`),
+    ...idlePatterns.map((one) => `warning ${formatIdle(one)}`),
+    ...(idlePatterns.length > 0 ? [`        hint: ${IDLE_HINT}`] : []),
   ]);
+}
+
+/** Without a store no tool is known, and only patterns for servers that are not configured can be reported. */
+async function readKnownTools(settings: Settings, powers: CliPowers) {
+  const { upstreams, apis } = settings;
+  const servers = [...upstreams.keys(), ...apis.keys()];
+  try {
+    await using records = await powers.readRecords(settings);
+    return await records.listKnownTools(servers);
+  } catch (thrown) {
+    if (!(thrown instanceof GloveboxError) || thrown.code !== "REQUEST_NOT_FOUND") throw thrown;
+    return { tools: [], unlisted: [...nameNamespaces(servers)].flat() };
+  }
 }
 
 /** The exit code is the decision: 0 allow, 3 ask, 4 deny; 1 for an unknown tool. Makes no call. */
@@ -117,7 +129,9 @@ async function explainCommand(invocation: Invocation<ExplainFlags>, name: string
   await using gateway = await powers.openGateway(settings);
   const own = toFetchTool(args);
   const tool =
-    name === own.address ? applyOperatorEffect(policy, own) : findTool(await gateway.takeSnapshot(principal), name);
+    name === own.address
+      ? stateTool(policy, settings.policy.labels, own)
+      : findTool(await gateway.takeSnapshot(principal), name);
   const { address, effect, effectSource, origin } = tool;
   const execution = parseExecutionId(`ex_${"0".repeat(24)}`); // a placeholder: `explain` makes no call
   if (!execution) throw new TypeError("The placeholder is not an execution id");
@@ -145,25 +159,23 @@ async function simulateCommand(invocation: Invocation<SimulateFlags>, file: stri
   const proposed = await readRules(resolve(terminal.cwd, file), own.rules);
   const policy = compilePolicy({ ...own, profile: flags.profile ?? own.profile, rules: [...own.rules, ...proposed] });
   await using records = await powers.readRecords(settings);
-  const past = await readPastCalls(records.openReader(), { since, effects: own.effects });
+  const past = await readPastCalls(records.openReader(), since);
   const simulation = simulate(policy, past);
   invocation.print(simulation, formatSimulation(simulation));
 }
 
-/** Applies today's operator effects to past calls. Unreadable records are skipped. */
+/** Unreadable records are skipped. */
 export async function readPastCalls(
   ledger: Pick<LedgerReader, "records">,
-  { since, effects }: { readonly since: Instant; readonly effects: PolicySettings["effects"] },
+  since: Instant,
 ): Promise<Parameters<typeof simulate>[1]> {
-  const effectOf = (tool: string): Effect | undefined =>
-    effects.get(tool) ?? effects.get(`${tool.split(".")[0]}.*`) ?? effects.get("*");
   const calls: Parameters<typeof simulate>[1][number][] = [];
   for await (const raw of ledger.records()) {
     const { data } = RECORD.safeParse(raw);
     if (!data || data.at < since || data.detail.rule === OWN_RULE) continue;
     const { actor: principal, subject: tool, detail } = data;
     const { rule, ...decided } = detail;
-    calls.push({ principal, tool, ...decided, effect: effectOf(tool) ?? detail.effect, byGuard: isFlowRule(rule) });
+    calls.push({ principal, tool, ...decided, byGuard: isFlowRule(rule) });
   }
   return calls;
 }
@@ -184,7 +196,8 @@ function formatSimulation({ calls, same, changed, cannotTell }: ReturnType<typeo
   ];
 }
 
-async function loadPolicy({ policy }: Settings): Promise<PolicySettings> {
+/** The rules of the configuration and of its rule file. */
+export async function loadPolicy({ policy }: Settings): Promise<PolicySettings> {
   if (policy.file === undefined) return policy;
   return { ...policy, rules: [...policy.rules, ...(await readRules(policy.file, policy.rules))] };
 }

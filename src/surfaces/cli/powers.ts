@@ -3,8 +3,8 @@
 import type { Readable, Writable } from "node:stream";
 
 import type { LedgerReader } from "../../ledger/index.ts";
-import type { HeldDefinitions } from "../../catalog/index.ts";
-import type { Settings, ConfigText } from "../../config/index.ts";
+import type { HeldDefinitions, listKnownTools } from "../../catalog/index.ts";
+import type { ConfigText, Settings } from "../../config/index.ts";
 import type { ConnectorId, ExecutionId, ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { Logins } from "../../connectors/index.ts";
 import type {
@@ -30,6 +30,8 @@ export interface Terminal {
 /** The records of a store, read-only: creates and starts nothing. */
 export interface StoredRecords extends AsyncDisposable {
   readonly history: Pick<ExecutionControl, "list" | "show">;
+  /** The tools that these servers listed before. */
+  listKnownTools(servers: Iterable<string>): ReturnType<typeof listKnownTools>;
   /** Does not change the ledger. */
   openReader(): LedgerReader;
 }

@@ -7,6 +7,8 @@ import type { Command } from "commander";
 import type { ExecutionResult } from "../../domain/index.ts";
 import { parsePort } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
+import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./idle-patterns.ts";
+import { loadPolicy } from "./policy-commands.ts";
 import { watchInterrupt } from "./powers.ts";
 import { countOf } from "./print.ts";
 
@@ -55,13 +57,16 @@ async function serveCommand({ flags, powers, principal, agent, terminal, ...rest
     // An interrupt does not wait for upstreams that are still starting.
     const found = await Promise.race([gateway.search(agent, { limit: 1 }), ended]);
     if (!("servers" in found)) return;
+    const policy = { ...settings.policy, ...(await loadPolicy(settings)) };
+    const idlePatterns = await findIdleInCatalog({ ...settings, policy }, gateway, agent);
     const { isolation, engine } = gateway.health();
     const { url } = server;
     const mcp = `${url}/mcp`;
     const admin = `${url}/#token=${token}`;
     const { source } = settings;
     const missing = isolation === "strict" ? "" : "; glovebox doctor names what is missing";
-    rest.print({ url, mcp, admin, engine, isolation, servers: found.servers }, [
+    const idle = idlePatterns.length > 0 ? { idlePatterns } : {};
+    rest.print({ url, mcp, admin, engine, isolation, servers: found.servers, ...idle }, [
       `Glovebox ${version} serves MCP at ${mcp}`,
       `  admin page  ${admin}`,
       `  isolation   ${LEVELS[isolation]}${missing}`,
@@ -70,6 +75,7 @@ async function serveCommand({ flags, powers, principal, agent, terminal, ...rest
       ...found.servers.flatMap(({ name, cause, hint }) =>
         cause === undefined ? [] : [`  ! ${name}: ${cause}${hint === undefined ? "" : ` — ${hint}`}`],
       ),
+      ...idlePatterns.map((one) => `  ! ${formatIdle(one)} — ${IDLE_HINT}`),
       "",
       "Add it to an MCP client, in its mcp.json:",
       `  ${JSON.stringify({ mcpServers: { glovebox: { type: "http", url: mcp } } })}`,

@@ -1,22 +1,28 @@
 /** Accepted and held-back definitions of tools, and the learned shapes of their results. */
 
-import { parseDigest } from "../../../domain/index.ts";
-import { createShape, parsed, text } from "../../row.ts";
-import { HELD_DEFINITION, LEARNED_SHAPE, PIN } from "../../store.ts";
+import { HELD_DEFINITION, LEARNED_SHAPE, PIN, PINNED_TOOL } from "../../store.ts";
 import type { PinStore, ShapeStore } from "../../store.ts";
 
 import { insertInto } from "../connection.ts";
 import type { Connection } from "../connection.ts";
 
-const PINNED_DIGEST = createShape({ remoteName: text, digest: parsed(parseDigest) });
+const PINNED = `SELECT ${PINNED_TOOL.columns} FROM pins`;
 const HELD = "SELECT * FROM held_definitions";
 const ORDER = "ORDER BY connector, remote_name";
 
 export function createPins({ database, read, write }: Connection): PinStore {
-  const digests = database.prepare(`SELECT ${PINNED_DIGEST.columns} FROM pins WHERE connector = ?`);
+  const pinned = database.prepare(`${PINNED} ${ORDER}`);
+  const pinnedOf = database.prepare(`${PINNED} WHERE connector = ? ${ORDER}`);
   const select = database.prepare("SELECT * FROM pins WHERE connector = ? AND remote_name = ?");
   const claim = database.prepare(`${insertInto("pins", PIN)} ON CONFLICT DO NOTHING`);
-  const replace = database.prepare(insertInto("pins", PIN, "OR REPLACE"));
+  // Not OR REPLACE: that would also delete another tool's pin with the same name.
+  const replace = database.prepare(
+    `${insertInto("pins", PIN)} ON CONFLICT (connector, remote_name) DO UPDATE SET digest = excluded.digest,
+       definition = excluded.definition, pinned_at = excluded.pinned_at, pinned_by = excluded.pinned_by`,
+  );
+  const setName = database.prepare(
+    "UPDATE OR IGNORE pins SET name = ? WHERE connector = ? AND remote_name = ? AND name IS NULL",
+  );
   const held = database.prepare(`${HELD} ${ORDER}`);
   const heldOf = database.prepare(`${HELD} WHERE connector = ? ${ORDER}`);
   const hold = database.prepare(insertInto("held_definitions", HELD_DEFINITION, "OR REPLACE"));
@@ -26,17 +32,20 @@ export function createPins({ database, read, write }: Connection): PinStore {
   );
 
   return {
-    digests: (connector) =>
-      read(() => {
-        const rows = digests.all(connector).map(PINNED_DIGEST.parse);
-        return new Map(rows.map(({ remoteName, digest }) => [remoteName, digest]));
-      }),
+    list: (connector) =>
+      read(() => (connector === undefined ? pinned.all() : pinnedOf.all(connector)).map(PINNED_TOOL.parse)),
     find: (connector, remoteName) => read(() => PIN.parseIfFound(select.get(connector, remoteName))),
     claim: (rows) => write(() => rows.forEach((row) => claim.run(...PIN.toValues(row)))),
+    name: (tools) =>
+      write(() => {
+        for (const { connector, remoteName, name = null } of tools) setName.run(name, connector, remoteName);
+      }),
     approve: (rows) =>
       write(() => {
         for (const row of rows) {
-          replace.run(...PIN.toValues(row));
+          const { name = null, ...unnamed } = row;
+          replace.run(...PIN.toValues(unnamed));
+          setName.run(name, row.connector, row.remoteName);
           release.run(row.connector, row.remoteName, row.digest);
         }
       }),
