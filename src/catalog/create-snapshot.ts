@@ -103,7 +103,7 @@ function toNamespace(
   { connector, namespace, listing, withheld = [] }: Contribution,
   tools: readonly Tool[],
 ): Namespace {
-  const left = listing.leftOut === 0 ? "" : `; ${describeLeftOut(listing.leftOut)}`;
+  const left = listing.leftOut.length === 0 ? "" : `; ${describeLeftOut(listing.leftOut)}`;
   const held = withheld.length === 0 ? "" : `; ${withheld.length} more withheld until an operator approves them`;
   return Object.freeze({
     name: namespace,
@@ -113,6 +113,8 @@ function toNamespace(
   });
 }
 
-export function describeLeftOut(count: number): string {
-  return `${count} more omitted: malformed, repeated, too large or too many`;
+/** Names the reasons without the tools' names, which are untrusted. */
+function describeLeftOut(leftOut: ToolListing["leftOut"]): string {
+  const reasons = [...new Set(leftOut.map(({ why }) => why))];
+  return `${leftOut.length} more left out: ${reasons.join(", ")}`;
 }

@@ -101,8 +101,8 @@ describe("a snapshot", () => {
   it("reports omitted tools in the namespace and the status", async () => {
     const catalog = await open(createUpstream("a", [...toolsOf("x"), ...toolsOf("x")]));
     const { namespaces } = await catalog.takeSnapshot();
-    const left = "1 more omitted: malformed, repeated, too large or too many";
-    assert.equal(namespaces[0]?.summary, `1 tool of the server a; ${left}`);
+    const why = "another tool has the same name";
+    assert.equal(namespaces[0]?.summary, `1 tool of the server a; 1 more left out: ${why}`);
     assert.deepEqual(catalog.statuses(), [
       {
         name: "a",
@@ -110,7 +110,7 @@ describe("a snapshot", () => {
         transport: "stdio",
         tools: 1,
         since: 1,
-        hint: `${left}. Report this to the author of the server`,
+        hint: `1 left out: x (${why}). Report this to the author of the server`,
       },
     ]);
   });

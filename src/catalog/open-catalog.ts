@@ -5,11 +5,12 @@ import { defined, serverCommand } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
 import { createAdmitTools } from "./pins/admit-tools.ts";
 import type { ToolAdmission, PinPowers } from "./pins/admit-tools.ts";
-import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
+import { createSnapshot } from "./create-snapshot.ts";
 import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
 import type { UpstreamListing, ListingTimeouts } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
+import type { ToolListing } from "./parse-listing.ts";
 import type { CleanText } from "./prose.ts";
 
 /** Does not own the connectors: closing the catalog only removes its listeners. */
@@ -133,7 +134,7 @@ function toContributions(
     const namespace = namespaces.get(connector);
     if (namespace === undefined) return [];
     const { admitted, withheld, names } = find(connector) ?? NOTHING;
-    const listing = { tools: admitted, leftOut: one.listing()?.leftOut ?? 0 };
+    const listing = { tools: admitted, leftOut: one.listing()?.leftOut ?? [] };
     return [{ connector, namespace, listing, withheld, names }];
   });
 }
@@ -141,15 +142,23 @@ function toContributions(
 function toStatus(followed: UpstreamListing, admission: ToolAdmission | undefined): UpstreamStatus {
   const status = followed.connector.status();
   if (!admission) return status;
-  const leftOut = followed.listing()?.leftOut ?? 0;
+  const leftOut = followed.listing()?.leftOut ?? [];
   const withheld = admission.withheld.length;
   const hints = [
     ...(withheld > 0 ? [describeHeld(status.name, admission)] : []),
-    ...(leftOut > 0 ? [`${describeLeftOut(leftOut)}. Report this to the author of the server`] : []),
+    ...(leftOut.length > 0 ? [`${listLeftOut(leftOut)}. Report this to the author of the server`] : []),
   ];
   const hint = status.hint ?? (hints.length > 0 ? hints.join(". ") : undefined);
   const counted = { tools: admission.admitted.length, withheld: withheld > 0 ? withheld : undefined };
   return { ...status, ...defined({ ...counted, hint }) };
+}
+
+const MOST_SHOWN = 3;
+
+function listLeftOut(leftOut: ToolListing["leftOut"]): string {
+  const shown = leftOut.slice(0, MOST_SHOWN).map(({ tool, why }) => `${tool} (${why})`);
+  const more = leftOut.length > MOST_SHOWN ? `, and ${leftOut.length - MOST_SHOWN} more` : "";
+  return `${leftOut.length} left out: ${shown.join(", ")}${more}`;
 }
 
 /** Omits the tools' names, which are untrusted text; `glovebox servers` shows them cleaned. */

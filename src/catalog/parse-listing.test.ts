@@ -80,14 +80,18 @@ describe("a listing", () => {
     const tool = only(parse(definition("a", { description: { x: 1 }, title: 7, annotations: "no" })));
     assert.deepEqual([tool.summary, tool.description, tool.effect], ["a", "", "unknown"]);
     for (const raw of [undefined, null, "x", { length: 3 }]) {
-      assert.deepEqual(parseListing(raw, clean), { tools: [], leftOut: 0 });
+      assert.deepEqual(parseListing(raw, clean), { tools: [], leftOut: [] });
     }
   });
-  it("omits and counts malformed and repeated definitions", () => {
+  it("leaves out malformed and repeated definitions with their reasons", () => {
     const listing = parse(definition("b"), definition("a"), definition("a", { description: "again" }), null, 7, {
       description: "nameless",
     });
-    assert.deepEqual([names(listing), listing.leftOut], [["a", "b"], 4]);
+    assert.deepEqual(names(listing), ["a", "b"]);
+    assert.deepEqual(listing.leftOut, [
+      { tool: "a", why: "another tool has the same name" },
+      ...Array.from({ length: 3 }, () => ({ tool: "(nameless)", why: "it is not an object with a name" })),
+    ]);
     assert.equal(listing.tools[0]?.description, "Reads");
   });
 });
@@ -114,7 +118,7 @@ describe("the bounds of a listing", () => {
   it("keep 2,000 tools, in any order", () => {
     const counts = [1999, 2000, 2001, 10_000].map((count) => parse(...many(count)));
     assert.deepEqual(
-      counts.map((listing) => [listing.tools.length, listing.leftOut]),
+      counts.map((listing) => [listing.tools.length, listing.leftOut.length]),
       [
         [1999, 0],
         [2000, 0],
@@ -123,6 +127,20 @@ describe("the bounds of a listing", () => {
       ],
     );
     assert.deepEqual(names(parse(...many(2001).toReversed())), names(parse(...many(2001))));
+  });
+  it("leave a tool over them out with its reason, and its name only in safe characters", () => {
+    const wrong = [
+      definition("deep one\u001b\n", { input: nest(MAX_SCHEMA_DEPTH + 1) }),
+      definition("large", { output: schemaOf(MAX_SCHEMA_BYTES + 1) }),
+      definition("n".repeat(41), { unusable: "its name has more than 256 characters" }),
+    ];
+    const listing = parse(definition("good"), ...wrong);
+    assert.deepEqual(names(listing), ["good"]);
+    assert.deepEqual(listing.leftOut, [
+      { tool: `${"n".repeat(40)}…`, why: "its name has more than 256 characters" },
+      { tool: "deep?one??", why: "a schema nests deeper than 100 levels" },
+      { tool: "large", why: "a schema has more than 262144 bytes" },
+    ]);
   });
   it("keep schemas up to 256 KiB", () => {
     for (const key of ["input", "output"]) {

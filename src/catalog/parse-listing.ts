@@ -1,4 +1,4 @@
-/** Checks what a server lists. A definition over a bound is omitted and counted, never changed. */
+/** Checks what a server lists. A definition over a bound is left out with the reason, never changed. */
 
 import type { RemoteTool } from "../connectors/index.ts";
 import { defined, depthOf, isJsonObject } from "../domain/index.ts";
@@ -17,6 +17,7 @@ const MAX_LISTING_BYTES = 32 * 1024 * 1024;
 /** Deeper schemas could overflow the stack of code that walks them. */
 export const MAX_SCHEMA_DEPTH = 100;
 const MAX_NAME_LENGTH = 16 * 1024;
+const SHOWN_NAME_LENGTH = 40;
 
 const HINTS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
 
@@ -33,36 +34,58 @@ export interface ListedTool extends Omit<Tool, "address" | "origin" | "learned" 
 export interface ToolListing {
   /** Sorted by remote name, each name once, so that the server's order does not matter. */
   readonly tools: readonly ListedTool[];
-  /** The number of definitions that were malformed, repeated, too large or too many. */
-  readonly leftOut: number;
+  /** Definitions that were malformed, repeated, too large or too many. */
+  readonly leftOut: readonly LeftOutTool[];
 }
 
-type Schemas = NonNullable<ReturnType<typeof parseSchemas>>;
+export interface LeftOutTool {
+  /** The start of its name, with only characters that are safe in any text. */
+  readonly tool: string;
+  readonly why: string;
+}
+
+type Schemas = Exclude<ReturnType<typeof parseSchemas>, string>;
 
 /** Accepts anything that a connector returned and never throws. Of two tools with one name the first is kept. */
 export function parseListing(raw: unknown, clean: CleanText): ToolListing {
   const definitions: readonly unknown[] = Array.isArray(raw) ? raw : [];
   const tools: ListedTool[] = [];
+  const leftOut: LeftOutTool[] = [];
+  const leave = (name: unknown, why: string): unknown => leftOut.push(Object.freeze({ tool: toShownName(name), why }));
   let bytes = 0;
-  for (const [name, definition] of sortByName(definitions)) {
-    if (tools.length >= MAX_TOOLS) break;
-    const schemas = parseSchemas(definition);
-    if (!schemas || bytes + schemas.bytes > MAX_LISTING_BYTES) continue;
-    bytes += schemas.bytes;
-    tools.push(toListedTool(name, definition, { schemas, clean }));
+  for (const [name, definition] of sortByName(definitions, leave)) {
+    const schemas = tools.length < MAX_TOOLS ? parseSchemas(definition) : `the server has more than ${MAX_TOOLS} tools`;
+    if (typeof schemas === "string") leave(name, schemas);
+    else if (bytes + schemas.bytes > MAX_LISTING_BYTES)
+      leave(name, `all schemas of the server have more than ${MAX_LISTING_BYTES} bytes`);
+    else {
+      bytes += schemas.bytes;
+      tools.push(toListedTool(name, definition, { schemas, clean }));
+    }
   }
-  return Object.freeze({ tools: Object.freeze(tools), leftOut: definitions.length - tools.length });
+  return Object.freeze({ tools: Object.freeze(tools), leftOut: Object.freeze(leftOut) });
 }
 
-function sortByName(definitions: readonly unknown[]): readonly (readonly [string, JsonObject])[] {
+function sortByName(
+  definitions: readonly unknown[],
+  leave: (name: unknown, why: string) => unknown,
+): readonly (readonly [string, JsonObject])[] {
   const byName = new Map<string, JsonObject>();
   for (const definition of definitions) {
-    if (!isJsonObject(definition)) continue;
-    const name = definition["name"];
-    if (typeof name !== "string" || name.length > MAX_NAME_LENGTH || byName.has(name)) continue;
-    byName.set(name, definition);
+    const { name, unusable } = isJsonObject(definition) ? definition : {};
+    if (!isJsonObject(definition) || typeof name !== "string") leave(name, "it is not an object with a name");
+    else if (typeof unusable === "string") leave(name, unusable);
+    else if (name.length > MAX_NAME_LENGTH) leave(name, `its name has more than ${MAX_NAME_LENGTH} characters`);
+    else if (byName.has(name)) leave(name, "another tool has the same name");
+    else byName.set(name, definition);
   }
   return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function toShownName(name: unknown): string {
+  if (typeof name !== "string" || name === "") return "(nameless)";
+  const shown = name.slice(0, SHOWN_NAME_LENGTH).replaceAll(/[^\w./-]/g, "?");
+  return name.length > SHOWN_NAME_LENGTH ? `${shown}…` : shown;
 }
 
 function toListedTool(
@@ -104,12 +127,14 @@ function parseAnnotations(raw: unknown): RemoteTool["annotations"] {
   return Object.fromEntries(HINTS.filter((hint) => typeof raw[hint] === "boolean").map((hint) => [hint, raw[hint]]));
 }
 
-/** Returns `undefined` if a schema is over a bound. `request` states where arguments go, if the schemas do not. */
+/** Returns the reason if a schema is over a bound. `request` states where arguments go, if the schemas do not. */
 function parseSchemas(definition: JsonObject) {
   const input = copyJson(definition["input"] ?? null);
   const output = copyJson(definition["output"] ?? null);
   const request = copyJson(definition["request"] ?? null);
-  if (!input || !output || !request) return undefined;
+  if (typeof input === "string") return input;
+  if (typeof output === "string") return output;
+  if (typeof request === "string") return request;
   return {
     input: toInputSchema(input.value),
     output: isJsonObject(output.value) ? output.value : null,
@@ -125,11 +150,12 @@ function toInputSchema(value: Json): JsonSchema {
 }
 
 /** Returns a deeply frozen copy without getters or foreign prototypes. Checks the depth first, because the rest recurses. */
-function copyJson(raw: Json): { readonly value: Json; readonly bytes: number } | undefined {
-  if (depthOf(raw, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) return undefined;
+function copyJson(raw: Json): { readonly value: Json; readonly bytes: number } | string {
+  if (depthOf(raw, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) return `a schema nests deeper than ${MAX_SCHEMA_DEPTH} levels`;
   const text = JSON.stringify(raw);
   const bytes = Buffer.byteLength(text);
-  return bytes > MAX_SCHEMA_BYTES ? undefined : { value: parseFrozen(text), bytes };
+  if (bytes > MAX_SCHEMA_BYTES) return `a schema has more than ${MAX_SCHEMA_BYTES} bytes`;
+  return { value: parseFrozen(text), bytes };
 }
 
 function parseFrozen(text: string): Json {

@@ -33,6 +33,8 @@ export interface RemoteTool {
   readonly request?: JsonObject;
   /** True for a tool that the connector makes from the server's resources or prompts. */
   readonly synthetic?: true;
+  /** Why the tool cannot be offered: the catalog leaves it out and reports this. Never the server's text. */
+  readonly unusable?: string;
 }
 
 /** Single values that outlive the process and are shared by every process of an installation. */

@@ -273,9 +273,14 @@ test("a server that announces a change again and again is listed after pauses th
 
 test("pages are followed to their end, within limits", async () => {
   assert.equal((await connect("pages 100 100").tools()).length, 10_000);
-  for (const mode of ["pages 101 1", "pages 2 5001", "endless-pages", "twins"]) {
+  for (const mode of ["pages 101 1", "pages 2 5001", "endless-pages"]) {
     assert.equal((await refusal(connect(mode).tools()))[0], "UPSTREAM_RESULT_INVALID");
   }
+});
+
+test("tools with one name are marked as unusable", async () => {
+  const tools = await connect("twins").tools();
+  assert.deepEqual(new Set(tools.map(({ unusable }) => unusable)), new Set(["another tool has the same name"]));
 });
 
 test("closing ends a server that ignores every request to exit, and its children", async () => {

@@ -4,7 +4,7 @@
  */
 
 import { GloveboxError, defined, depthOf, isJsonObject } from "../../../domain/index.ts";
-import type { Json, JsonObject, JsonSchema } from "../../../domain/index.ts";
+import type { Json, JsonObject } from "../../../domain/index.ts";
 
 import type { RemoteAnnotations, RemoteTool } from "../../connector.ts";
 
@@ -17,43 +17,44 @@ const MAX_NAME_LENGTH = 256;
 const MAX_SCHEMA_DEPTH = 128;
 
 /**
- * All tools of a server, from the pages of `tools/list`, in its order. One invalid definition refuses the whole list,
- * because dropping it silently would hide it. So do two tools with one name: an approval of the first could otherwise
- * cover the second.
+ * All tools of a server, from the pages of `tools/list`, in its order. An invalid definition is marked as unusable and
+ * does not affect the others. All tools with one name are unusable: an approval of the first could otherwise cover the
+ * second.
  */
 export async function listTools(requestPage: RequestPage): Promise<readonly RemoteTool[]> {
-  const tools = new Map<string, RemoteTool>();
-  for (const raw of await listPages("tools", requestPage)) {
-    const tool = parseTool(raw);
-    if (tools.has(tool.name)) throw invalid(`two tools are called ${JSON.stringify(tool.name)}`);
-    tools.set(tool.name, tool);
-  }
-  return [...tools.values()];
+  const tools = (await listPages("tools", requestPage)).map(parseTool);
+  const byName = Map.groupBy(tools, ({ name }) => name);
+  return tools.map((tool) => {
+    const isOnly = tool.unusable !== undefined || byName.get(tool.name)?.length === 1;
+    return isOnly ? tool : toUnusable(tool.name, "another tool has the same name");
+  });
 }
 
 /** One definition of `tools/list`. */
 function parseTool(raw: Json): RemoteTool {
-  if (!isJsonObject(raw)) throw invalid("a tool is not an object");
-  const { name, title, description, outputSchema } = raw;
-  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {
-    throw invalid(`a tool's name is not a string of 1 to ${MAX_NAME_LENGTH} characters`);
-  }
+  if (!isJsonObject(raw)) return toUnusable("", "it is not an object");
+  const { name, title, description, inputSchema: input, outputSchema } = raw;
+  if (typeof name !== "string" || name === "") return toUnusable("", "its name is not a string with characters");
+  if (name.length > MAX_NAME_LENGTH) return toUnusable(name, `its name has more than ${MAX_NAME_LENGTH} characters`);
+  const output = outputSchema ?? null;
+  if (!isJsonObject(input) || (output !== null && !isJsonObject(output)))
+    return toUnusable(name, "a schema is not an object");
+  if (depthOf(input, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH || depthOf(output, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH)
+    return toUnusable(name, `a schema nests deeper than ${MAX_SCHEMA_DEPTH} levels`);
   return {
     name,
     ...defined({ title: typeof title === "string" ? title : undefined }),
     description: typeof description === "string" ? description : "",
-    input: parseSchema(raw["inputSchema"], name),
-    output: outputSchema === undefined || outputSchema === null ? null : parseSchema(outputSchema, name),
+    input,
+    output,
     annotations: parseAnnotations(raw["annotations"]),
   };
 }
 
-function parseSchema(raw: Json | undefined, name: string): JsonSchema {
-  if (!isJsonObject(raw)) throw invalid(`a schema of ${JSON.stringify(name)} is not an object`);
-  if (depthOf(raw, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) {
-    throw invalid(`a schema of ${JSON.stringify(name)} nests deeper than ${MAX_SCHEMA_DEPTH} levels`);
-  }
-  return raw;
+/** Keeps nothing of the definition but the start of its name. */
+function toUnusable(name: string, unusable: string): RemoteTool {
+  const kept = name.slice(0, MAX_NAME_LENGTH);
+  return { name: kept, description: "", input: { type: "object" }, output: null, annotations: {}, unusable };
 }
 
 /** Ignores every value that is not a boolean. */
@@ -68,11 +69,6 @@ function parseAnnotations(raw: Json | undefined): RemoteAnnotations {
     idempotent: read("idempotentHint"),
     openWorld: read("openWorldHint"),
   });
-}
-
-/** An invalid definition refuses the whole list of tools. */
-function invalid(why: string): GloveboxError {
-  return invalidList("tools", why);
 }
 
 /** Requests one page; the first has no cursor. */
