@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
 import { passingStore } from "../../fixtures/passing-store.ts";
-import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "../../fixtures/product.ts";
+import { LAUNCHER, cleanEnvironment, getStateHome, makeFolder, probe, serveFor } from "../../fixtures/product.ts";
 
 const INSPECTOR = resolve("node_modules/.bin/mcp-inspector");
 const NAMES = ["search", "describe", "execute", "resume"];
@@ -28,7 +28,9 @@ async function inspect(folder: string, args: readonly string[]): Promise<Answer>
 test("the Inspector lists and calls the tools", async (suite) => {
   const folder = makeFolder(suite, { mcpServers: { probe: probe() }, store: passingStore() });
   const { mcp } = await serveFor(suite, folder);
-  const targets = { stdio: [process.execPath, LAUNCHER, "mcp"], http: [mcp, "--transport", "http"] };
+  // The Inspector passes few variables on, and not the one of the folder with the consent.
+  const state = ["-e", `XDG_STATE_HOME=${getStateHome()}`];
+  const targets = { stdio: [...state, process.execPath, LAUNCHER, "mcp"], http: [mcp, "--transport", "http"] };
   for (const [transport, target] of Object.entries(targets)) {
     await suite.test(`the Inspector works over ${transport}, and its strict checks find nothing`, async () => {
       const { tools } = await inspect(folder, [...target, "--method", "tools/list", "--strict"]);
