@@ -10,7 +10,7 @@ import { checkUnrestricted, followRules, readTextFile } from "./config/index.ts"
 import type { Settings } from "./config/index.ts";
 import { createUpstreams, resolveTemplates, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
-import type { ChildKeeper, Principal } from "./domain/index.ts";
+import type { ChildKeeper } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
@@ -61,7 +61,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   const { host, records, catalog, policy, sandbox, approvals, quotas, checker } = rooms;
   const { store, ledger } = records;
   const { report, mask } = host;
-  const takeView = async (principal: Principal) => policy.view(await catalog.takeSnapshot(), principal);
+  const takeView: Gateway["takeSnapshot"] = async (who, needed) => policy.view(await catalog.takeSnapshot(needed), who);
   const describe = createDescribe({ ...rooms, takeView, hide: mask.hide });
   const { analysis } = settings;
   const names = { createId: createExecutionId, createSeed, now: Date.now, owner: nameProcess(), hasEnded };

@@ -32,7 +32,7 @@ interface ResultHead {
 }
 
 export interface DescribeRooms {
-  readonly takeView: (principal: Principal) => Promise<CatalogSnapshot>;
+  readonly takeView: (principal: Principal, namespaces: readonly string[]) => Promise<CatalogSnapshot>;
   readonly catalog: { statuses(): readonly UpstreamStatus[] };
   /** Adds what was learned about results. The check of programs does not use it. */
   readonly shapes?: { addTo(snapshot: CatalogSnapshot): CatalogSnapshot } | undefined;
@@ -60,7 +60,8 @@ export function createDescribe(rooms: DescribeRooms): Describe {
     const described = kept.map((summary) => describeResult(summary)).join("");
     const others = names.filter((name) => !handles.includes(name));
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
-    const view = await takeView(principal);
+    const namespaces = others.map((name) => name.split(".", 1).join());
+    const view = await takeView(principal, namespaces);
     const snapshot = shapes?.addTo(view) ?? view;
     const description = describeTools(snapshot, others, {
       detail,

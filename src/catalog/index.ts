@@ -2,7 +2,7 @@
 
 export { findNearest, findNearestName } from "./search/find-nearest.ts";
 export { openCatalog } from "./open-catalog.ts";
-export type { Catalog } from "./open-catalog.ts";
+export type { Catalog, NeededServers } from "./open-catalog.ts";
 export { nameNamespaces } from "./name-tools.ts";
 export { openShapes } from "./shapes/open-shapes.ts";
 export type { Drift, Shapes } from "./shapes/open-shapes.ts";

@@ -8,6 +8,7 @@ import { parseConnectorId } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, UpstreamStatus } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { openCatalog } from "./open-catalog.ts";
+import type { ListingTimeouts } from "./follow-connector.ts";
 import type { Catalog } from "./open-catalog.ts";
 
 interface Upstream extends Connector {
@@ -61,8 +62,11 @@ function createUpstream(name: string, tools: readonly RemoteTool[]): Upstream {
 
 /** With its own store in memory; every new tool is pinned at first use. */
 async function open(...connectors: readonly Connector[]): Promise<Catalog> {
+  return openWith({ firstMs: 40, refreshMs: 40 }, ...connectors);
+}
+
+async function openWith(timeouts: ListingTimeouts, ...connectors: readonly Connector[]): Promise<Catalog> {
   const store = await openStore({ path: ":memory:", now: () => 0 });
-  const timeouts = { firstMs: 40, refreshMs: 40 };
   const pins = { store: store.pins, record: async () => {}, modeOf: () => "first-use" as const };
   return openCatalog({ connectors, now: () => 1, clean: (text) => text, timeouts, pins });
 }
@@ -206,6 +210,70 @@ describe("a server in trouble", () => {
       throw new Error("sync");
     };
     assert.deepEqual(addresses(await (await open(upstream)).takeSnapshot()), []);
+  });
+});
+
+/** Longer than any test: what is awaited must not need it. */
+const AGES = 600_000;
+
+/** An upstream that is still starting, and the function that makes it ready. */
+function createStarting(name: string, tools: readonly RemoteTool[]) {
+  const upstream = createUpstream(name, []);
+  const { promise, resolve } = Promise.withResolvers<readonly RemoteTool[]>();
+  upstream.answer = () => promise;
+  upstream.state = "connecting";
+  return { upstream, finish: () => resolve(tools) };
+}
+
+describe("a server that is still starting", () => {
+  it("does not delay a snapshot that needs no server or another one, and is started by it", async () => {
+    const { upstream } = createStarting("b", toolsOf("y"));
+    const catalog = await openWith({ firstMs: AGES, refreshMs: AGES }, createUpstream("a", toolsOf("x")), upstream);
+    const { namespaces } = await catalog.takeSnapshot([]);
+    assert.deepEqual(
+      namespaces.map(({ name }) => name),
+      ["a", "b"],
+    );
+    assert.equal(upstream.asked, 1);
+    assert.deepEqual(addresses(await catalog.takeSnapshot(["a"])), ["a.x"]);
+  });
+  it("is awaited by a snapshot that needs it, and by one that needs all", async () => {
+    for (const needed of [["b"], "all"] as const) {
+      const { upstream, finish } = createStarting("b", toolsOf("y"));
+      const catalog = await openWith({ firstMs: AGES, refreshMs: AGES }, createUpstream("a", toolsOf("x")), upstream);
+      await catalog.takeSnapshot(["a"]);
+      const taken = catalog.takeSnapshot(needed);
+      finish();
+      assert.deepEqual(addresses(await taken), ["a.x", "b.y"]);
+    }
+  });
+  it("delays a snapshot of some servers for a short time only, while another is ready", async () => {
+    const { upstream } = createStarting("b", toolsOf("y"));
+    const catalog = await openWith({ firstMs: AGES, refreshMs: 20 }, createUpstream("a", toolsOf("x")), upstream);
+    assert.deepEqual(addresses(await catalog.takeSnapshot("some")), ["a.x"]);
+    assert.equal(catalog.statuses()[1]?.state, "connecting");
+  });
+  it("joins a snapshot of some servers if it is ready soon", async () => {
+    const { upstream, finish } = createStarting("b", toolsOf("y"));
+    const catalog = await openWith({ firstMs: AGES, refreshMs: AGES }, createUpstream("a", toolsOf("x")), upstream);
+    const taken = catalog.takeSnapshot("some");
+    finish();
+    assert.deepEqual(addresses(await taken), ["a.x", "b.y"]);
+  });
+  it("is awaited by a snapshot of some servers while no other is ready, with a limit", async () => {
+    const one = createStarting("a", toolsOf("x"));
+    const catalog = await openWith({ firstMs: AGES, refreshMs: 1 }, one.upstream);
+    const taken = catalog.takeSnapshot("some");
+    one.finish();
+    assert.deepEqual(addresses(await taken), ["a.x"]);
+    const never = await openWith({ firstMs: 40, refreshMs: AGES }, createStarting("b", []).upstream);
+    assert.deepEqual(addresses(await never.takeSnapshot("some")), []);
+  });
+  it("is not awaited by a snapshot of some servers if the others have failed", async () => {
+    const down = createUpstream("a", []);
+    down.answer = refuse;
+    const catalog = await openWith({ firstMs: AGES, refreshMs: 20 }, down);
+    assert.deepEqual(addresses(await catalog.takeSnapshot("some")), []);
   });
 });
 

@@ -3,6 +3,7 @@
 import type { Connector } from "../connectors/index.ts";
 import { defined, serverCommand } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
+import { settlesWithin } from "../timing/index.ts";
 import { createAdmitTools } from "./pins/admit-tools.ts";
 import type { ToolAdmission, PinPowers } from "./pins/admit-tools.ts";
 import { createSnapshot } from "./create-snapshot.ts";
@@ -13,14 +14,20 @@ import { nameNamespaces } from "./name-tools.ts";
 import type { ToolListing } from "./parse-listing.ts";
 import type { CleanText } from "./prose.ts";
 
+/**
+ * The upstreams that a snapshot waits for: all, those of some namespaces, or a part of them that is soon ready. With
+ * `some` the first upstream may take half of the usual time, and the others as long as that one did, at least two seconds.
+ */
+export type NeededServers = "all" | "some" | readonly string[];
+
 /** Does not own the connectors: closing the catalog only removes its listeners. */
 export interface Catalog extends AsyncDisposable {
   /**
-   * Returns the same object until some tool changes. Waits for the first listing of all upstreams at once, with a time
-   * limit; an upstream that fails or is late contributes nothing, or its last listing. Definitions that were not
-   * accepted are withheld; approvals of another process take effect here.
+   * Returns the same object until some tool changes. Starts every upstream and waits for the first listing of those that
+   * are needed, with a time limit; an upstream that fails or is late contributes nothing, or its last listing.
+   * Definitions that were not accepted are withheld; approvals of another process take effect here.
    */
-  takeSnapshot(): Promise<CatalogSnapshot>;
+  takeSnapshot(needed?: NeededServers): Promise<CatalogSnapshot>;
   connectorOf(tool: Tool): Connector;
   /** One per upstream, including those without tools; `tools` counts the admitted ones. */
   statuses(): readonly UpstreamStatus[];
@@ -67,8 +74,17 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts =
   }
 
   /** Updates run one after another: two at once could pin definitions that the other has not read yet. */
-  async function takeSnapshot(): Promise<CatalogSnapshot> {
-    await Promise.all(followed.map((one) => one.refresh()).filter((waiting) => waiting !== undefined));
+  async function takeSnapshot(needed: NeededServers = "all"): Promise<CatalogSnapshot> {
+    const listed = followed.flatMap((one) => {
+      const waiting = one.refresh();
+      return waiting ? [{ one, waiting }] : [];
+    });
+    if (needed === "some") await waitForSome(followed, listed, timeouts);
+    else {
+      const isNeeded = ({ one }: AwaitedListing): boolean =>
+        needed === "all" || needed.includes(namespaces.get(one.connector.id) ?? "");
+      await Promise.all(listed.filter(isNeeded).map(({ waiting }) => waiting));
+    }
     const updated = last.then(update);
     last = updated.catch(() => undefined);
     return updated;
@@ -92,6 +108,29 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts =
     },
     [Symbol.asyncDispose]: async () => closing.abort(),
   };
+}
+
+interface AwaitedListing {
+  readonly one: UpstreamListing;
+  readonly waiting: Promise<void>;
+}
+
+/** Waits until one upstream has a listing, then about as long for the others. */
+async function waitForSome(
+  followed: readonly UpstreamListing[],
+  listed: readonly AwaitedListing[],
+  { firstMs, refreshMs }: ListingTimeouts,
+): Promise<void> {
+  if (listed.length === 0) return;
+  const startedAt = performance.now();
+  const all = Promise.all(listed.map(({ waiting }) => waiting));
+  const has = async ({ one, waiting }: AwaitedListing): Promise<void> => {
+    await waiting;
+    if (!one.listing()) throw new TypeError(`${one.connector.id} has no listing`);
+  };
+  const first = followed.some((one) => one.listing()) ? Promise.resolve() : Promise.any(listed.map(has));
+  if (!(await settlesWithin(first, firstMs / 2))) return;
+  await settlesWithin(all, Math.max(refreshMs, performance.now() - startedAt));
 }
 
 type FindAdmission = (connector: ConnectorId) => ToolAdmission | undefined;

@@ -2,6 +2,7 @@
 
 import { planCalls, rememberAnalyses } from "../analysis/index.ts";
 import type { AnalysisResult, Timebox } from "../analysis/index.ts";
+import type { NeededServers } from "../catalog/index.ts";
 import { defined } from "../domain/index.ts";
 import type { CatalogSnapshot, Execution, ExecutionResult, PrincipalId, Program } from "../domain/index.ts";
 import type { ApiSurface, ExecutionId, LabelSource, Principal, SecretGrants, TraceContext } from "../domain/index.ts";
@@ -35,7 +36,7 @@ export interface ExecutionRooms
     readonly types: CheckLevel;
   };
   readonly timebox: Timebox;
-  readonly catalog: { takeSnapshot(): Promise<CatalogSnapshot> };
+  readonly catalog: { takeSnapshot(needed?: NeededServers): Promise<CatalogSnapshot> };
   readonly policy: { view(snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot };
   readonly quotas: {
     take(request: GrantRequest & { readonly kind: "execution" }): ReturnType<AdmitExecution>;
@@ -90,7 +91,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
     checkQueue: (coming, { id, session }) => sandbox.checkQueue(coming, { principal: id, ...defined({ session }) }),
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     releaseQuota: (execution) => quotas.releaseLost(execution),
-    snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),
+    snapshot: async (principal, needed) => policy.view(await catalog.takeSnapshot(needed), principal),
     declare: (snapshot) => declareApi(snapshot, { hasNetwork: network.has() }),
     hasNetwork: (request) => network.has(request),
     analyze: ({ source, limits, analysis: isWanted = true }, surface) =>

@@ -2,6 +2,7 @@
 
 import type { AnalysisResult } from "../analysis/index.ts";
 import type { AskDecision, Bridge, BridgeOptions } from "../bridge/index.ts";
+import type { NeededServers } from "../catalog/index.ts";
 import type {
   ApiSurface,
   ApprovalRequests,
@@ -51,7 +52,8 @@ export interface ExecutionDeps extends RecordDeps {
   /** Throws LIMIT_BUSY if one more program, after `coming` others, would be refused. */
   checkQueue(coming: number, principal: Principal): void; // sandbox
   readonly admit: AdmitExecution; // policy
-  snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
+  /** Waits for the upstreams that are needed, by default for all. */
+  snapshot(principal: Principal, needed?: NeededServers): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): AnalysisResult; // analysis
   /** Returns the program with findings, or the reason why it does not fit. Lets through what it cannot check. */

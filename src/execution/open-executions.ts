@@ -26,6 +26,7 @@ import type { Media } from "./results/find-media.ts";
 import { createProgramRunner } from "./run-program.ts";
 import { createAdmissionDesk } from "./run/admit-request.ts";
 import type { Admission, AdmissionDesk } from "./run/admit-request.ts";
+import { analyzeProgram } from "./run/analyze-program.ts";
 import { callTools, toCallSource } from "./run/call-tools.ts";
 import type { ToolCallsResult } from "./run/call-tools.ts";
 import { attempt, startExecution } from "./run/execute.ts";
@@ -238,9 +239,8 @@ async function planProgram(
   deps: Pick<ExecutionDeps, "analyze" | "declare" | "limits" | "snapshot">,
   { limits: wanted = {}, signal = NEVER, ...request }: ExecuteInput,
 ): Promise<ProgramPlan> {
-  const snapshot = await deps.snapshot(request.principal);
   const limits = tightenLimits(deps.limits, wanted);
-  const analyzed = deps.analyze({ ...request, signal, limits }, deps.declare(snapshot));
+  const { analyzed, snapshot } = await analyzeProgram({ ...request, signal, limits }, deps);
   if (!analyzed.ok) return analyzed;
   const { calls, findings } = analyzed.program;
   return { ok: true, plan: planCalls(calls, snapshot), findings };

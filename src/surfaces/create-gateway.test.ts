@@ -3,19 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createMemoryGateway } from "./mcp/fixtures/memory-gateway.ts";
+import { AGENT, createMemoryGateway } from "./mcp/fixtures/memory-gateway.ts";
 import { createGateway } from "./create-gateway.ts";
 
 function create() {
   const memory = createMemoryGateway();
   const listeners = [new Set<() => void>(), new Set<() => void>()];
   const { startedAt, upstreams, ...health } = memory.health();
+  const needs: unknown[] = [];
   const gateway = createGateway({
     ...memory,
     executions: memory,
     history: { list: async ({ limit }) => memory.executions(limit ?? 50) },
     health: { ...health, startedAt },
-    takeView: (principal) => memory.takeSnapshot(principal),
+    takeView: (principal, needed = "all") => {
+      needs.push(needed);
+      return memory.takeSnapshot(principal);
+    },
     statuses: () => upstreams,
     changes: listeners.map((set) => (listener: () => void) => {
       set.add(listener);
@@ -23,7 +27,7 @@ function create() {
     }),
     hide: (text) => text.replaceAll("e", "*"),
   });
-  return { gateway, listeners, upstreams };
+  return { gateway, listeners, upstreams, needs };
 }
 
 test("a listener hears of changed tools from every source until it stops", () => {
@@ -42,4 +46,12 @@ test("a listener hears of changed tools from every source until it stops", () =>
 test("health names the upstreams as they are at that moment", () => {
   const { gateway, upstreams } = create();
   assert.deepEqual(gateway.health().upstreams, upstreams);
+});
+
+test("a search does not wait for every upstream, and names those that are not ready", async () => {
+  const { gateway, upstreams, needs } = create();
+  const { servers } = await gateway.search(AGENT, {});
+  assert.deepEqual([servers, needs], [upstreams, ["some"]]);
+  await gateway.takeSnapshot(AGENT);
+  assert.deepEqual(needs, ["some", "all"]);
 });

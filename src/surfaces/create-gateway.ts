@@ -34,7 +34,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     ...rest,
     takeSnapshot: takeView,
     search: async (principal, query) => {
-      const found = createSearch(await takeView(principal))(query);
+      const found = createSearch(await takeView(principal, "some"))(query);
       const tools = found.tools.map((tool) => ({ ...tool, summary: hide(tool.summary) }));
       return { ...found, tools, servers: statuses() };
     },

@@ -1,6 +1,6 @@
 /** The interface of the product to every surface. The composition root builds it; a surface never builds a room. */
 
-import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
+import type { HeldDefinitions, NeededServers, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
   CatalogSnapshot,
   EngineName,
@@ -58,7 +58,8 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   readonly expose: "code" | "tools" | "both";
   /** True when HTML is escaped in text for MCP clients that render it. */
   readonly escapeHtml: boolean;
-  takeSnapshot(principal: Principal): Promise<CatalogSnapshot>;
+  /** Waits for all upstreams by default. */
+  takeSnapshot(principal: Principal, needed?: NeededServers): Promise<CatalogSnapshot>;
   /** Calls the listener when tools change. Returns a function that removes it. */
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): ReturnType<ExecutionControl["list"]>;

@@ -50,7 +50,8 @@ async function attempt(
 ): Promise<ToolCallsResult> {
   const { execution } = opening;
   const startedAt = performance.now();
-  const snapshot = await unlessCancelled(deps.snapshot(request.principal), request.signal);
+  const needed = plain.map(({ address }) => address.slice(0, address.indexOf(".")));
+  const snapshot = await unlessCancelled(deps.snapshot(request.principal, needed), request.signal);
   const ended = new AbortController();
   const signal = AbortSignal.any([request.signal, ended.signal]);
   const bridge = deps.bridge(opening, snapshot, request, { signal });

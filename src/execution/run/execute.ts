@@ -11,6 +11,7 @@ import { unlessCancelled } from "../running-table.ts";
 import type { StartedExecution, TableEntry } from "../running-table.ts";
 import { markDryRun, settleFailure, settleRefusal, withCancelReason } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
+import { analyzeProgram } from "./analyze-program.ts";
 
 /** What an execution needs from its opening to its end. */
 export interface RunDeps
@@ -58,9 +59,7 @@ export async function attempt(
   deps: RunDeps,
 ): Promise<ExecutionResult> {
   refuseDeepInput(request);
-  const snapshot = await unlessCancelled(deps.snapshot(request.principal), request.signal);
-  const surface = deps.declare(snapshot);
-  const analyzed = deps.analyze(request, surface);
+  const { analyzed, snapshot } = await analyzeProgram(request, deps);
   if (!analyzed.ok) return settleRefusal(opening.execution, analyzed, deps);
   const checked = await unlessCancelled(deps.check(analyzed.program, request, snapshot), request.signal);
   if (!checked.ok) return settleRefusal(opening.execution, checked, deps);

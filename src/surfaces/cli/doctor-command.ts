@@ -118,12 +118,14 @@ async function examineSandbox(gateway: Gateway, principal: Principal): Promise<r
 }
 
 async function examineUpstreams(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
-  const { servers } = await gateway.search(principal, { limit: 1 });
-  return servers.map(({ name, state, tools, cause, hint }) =>
-    state === "ready"
-      ? check(`upstream ${name}`, "ok", countOf(tools, "tool"), hint)
-      : check(`upstream ${name}`, "failed", cause ?? state, hint ?? SLOW_HINT),
-  );
+  await gateway.takeSnapshot(principal); // waits for all of them
+  return gateway
+    .health()
+    .upstreams.map(({ name, state, tools, cause, hint }) =>
+      state === "ready"
+        ? check(`upstream ${name}`, "ok", countOf(tools, "tool"), hint)
+        : check(`upstream ${name}`, "failed", cause ?? state, hint ?? SLOW_HINT),
+    );
 }
 
 /** One warning for each pattern that matches no tool: it looks like a defense and is none. */

@@ -131,7 +131,7 @@ async function explainCommand(invocation: Invocation<ExplainFlags>, name: string
   const tool =
     name === own.address
       ? stateTool(policy, settings.policy.labels, own)
-      : findTool(await gateway.takeSnapshot(principal), name);
+      : findTool(await gateway.takeSnapshot(principal, [name.split(".", 1).join()]), name);
   const { address, effect, effectSource, origin } = tool;
   const execution = parseExecutionId(`ex_${"0".repeat(24)}`); // a placeholder: `explain` makes no call
   if (!execution) throw new TypeError("The placeholder is not an execution id");

@@ -71,7 +71,7 @@ export async function announceChange(server: Server, { gateway }: McpDoor): Prom
 async function listTools({ gateway, principal }: McpDoor): Promise<Tool[]> {
   const own = gateway.expose === "tools" ? [RESUME] : TOOL_DEFINITIONS;
   if (gateway.expose === "code") return [...own];
-  const plain = namePlainTools(await gateway.takeSnapshot(principal));
+  const plain = namePlainTools(await gateway.takeSnapshot(principal, "some"));
   return [...own, ...[...plain].map(([name, tool]) => definePlainTool(name, tool))];
 }
 

@@ -134,7 +134,7 @@ async function collect(
   }: { readonly method: keyof typeof OPENED_BY; readonly list: string; readonly signal: AbortSignal },
   rename: (entry: JsonObject, namespace: string) => readonly JsonObject[],
 ): Promise<readonly JsonObject[]> {
-  const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal);
+  const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal, "some");
   const closed = [...hidden.values()].filter(({ origin }) => origin.remoteName === OPENED_BY[method]).map(namespaceOf);
   const offered = [...tools.values()].filter(
     (tool) => tool.origin.remoteName === method && !closed.includes(namespaceOf(tool)),
@@ -164,7 +164,7 @@ async function callMethod(
   },
 ): Promise<Json | undefined> {
   const { method, args, signal } = request;
-  const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal);
+  const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal, [namespace]);
   const tool = [...tools.values(), ...hidden.values()].find(
     (tool) => tool.origin.remoteName === method && namespaceOf(tool) === namespace,
   );

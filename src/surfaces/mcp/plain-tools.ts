@@ -81,7 +81,7 @@ export function isPlainName(name: string): boolean {
  */
 export async function callPlainTool({ gateway, principal }: McpDoor, request: ToolRequest): Promise<CallToolResult> {
   const { name, rawArguments, signal, onEvent, trace } = request;
-  const snapshot = await gateway.takeSnapshot(principal);
+  const snapshot = await gateway.takeSnapshot(principal, [name.slice(0, name.indexOf("_"))]);
   // Also finds a tool that policy hides: policy refuses the call, with a record.
   const hidden = [...(snapshot.hidden?.values() ?? [])];
   const tool = namePlainTools(snapshot).get(name) ?? hidden.find(({ address }) => toPlainName(address) === name);

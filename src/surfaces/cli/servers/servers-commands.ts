@@ -73,7 +73,7 @@ async function toolsCommand(
   print(found, lines);
   if (flags.json) return;
   for (const server of found.servers) {
-    if (hasFailed(server) || server.withheld !== undefined) printLine(terminal.stderr, describeServer(server));
+    if (server.state !== "ready" || server.withheld !== undefined) printLine(terminal.stderr, describeServer(server));
   }
   const remedy = limit < MOST_TOOLS ? "narrow the query or raise --limit" : "narrow the query";
   if (found.cursor !== undefined) printLine(terminal.stderr, `More tools match: ${remedy}`);
@@ -95,7 +95,8 @@ async function describeCommand(
 /** Exit 1 if an upstream has failed. Withheld definitions do not count as a failure. */
 async function listServers({ principal, openGateway, print }: Invocation): Promise<number> {
   await using gateway = await openGateway();
-  const { servers } = await gateway.search(principal, { limit: 1 });
+  await gateway.takeSnapshot(principal); // waits for all of them
+  const { upstreams: servers } = gateway.health();
   const names = new Set(servers.map(({ name }) => name));
   const held = (await gateway.held.list()).filter(({ server }) => names.has(server));
   const lines = servers.flatMap((server) => [
@@ -169,7 +170,8 @@ async function listIfNothingHeld(server: ConnectorId, { principal, openGateway, 
     if ((await records.held.list(server)).length > 0) return;
   }
   await using gateway = await openGateway();
-  const { servers } = await gateway.search(principal, { limit: 1 });
+  await gateway.takeSnapshot(principal); // waits for all of them
+  const { upstreams: servers } = gateway.health();
   if (!servers.some(({ name }) => name === server)) throw noServer(server);
 }
 

@@ -1,0 +1,66 @@
+/** Which upstreams a program waits for. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { AGENT, TOOLS, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
+import type { NeededServers } from "../../catalog/index.ts";
+import { DEFAULT_LIMITS, parseConnectorId } from "../../domain/index.ts";
+import { declareApi } from "../../typegen/index.ts";
+import { analyzeProgram } from "./analyze-program.ts";
+
+const EMPTY = snapshotOf(TOOLS);
+const namespaces = ["good", "hanging"].map((name) => {
+  const connector = parseConnectorId(name) ?? assert.fail();
+  return { name, connector, summary: "", tools: [] };
+});
+
+/** What the snapshots of a program needed, in order. */
+async function needsOf(source: string): Promise<readonly NeededServers[]> {
+  const needs: NeededServers[] = [];
+  const request = { principal: AGENT, source, limits: DEFAULT_LIMITS, signal: new AbortController().signal };
+  const { analyzed } = await analyzeProgram(request, {
+    snapshot: async (_principal, needed = "all") => {
+      needs.push(needed);
+      return { ...EMPTY, namespaces };
+    },
+    declare: (snapshot) => declareApi(snapshot, { hasNetwork: false }),
+    analyze: ({ source: text, limits }, surface) =>
+      analyze(text, surface, {
+        rules: DEFAULT_RULES,
+        limits,
+        enabled: true,
+        blockOnError: true,
+        timebox: (run) => run(),
+      }),
+  });
+  assert.ok(analyzed.ok || source.includes("%"));
+  return needs;
+}
+
+const CASES: readonly (readonly [title: string, source: string, needs: readonly NeededServers[]])[] = [
+  ["without calls waits for no server", "return 1 + 1", []],
+  ["waits for the server that it calls only", "return await good.read({})", [["good"]]],
+  [
+    "waits for a server that it reaches through a variable",
+    "const tools = hanging; return tools.read({})",
+    [["hanging"]],
+  ],
+  ["with a computed tool waits for its server only", "return await good[input.name]({})", [["good"]]],
+  ["with a computed server waits for all", "return await globalThis[input.name].read({})", ["all"]],
+  ["that lists the tools of a server waits for it", "return Object.keys(good)", [["good"]]],
+  ["that searches waits for some servers", 'return await glovebox.search({ query: "x" })', ["some"]],
+  [
+    "that searches and calls waits for some servers and for the called one",
+    'await glovebox.search({ query: "x" }); return good.read({})',
+    ["some", ["good"]],
+  ],
+  ["that cannot run waits for no server", "return % good", []],
+];
+
+for (const [title, source, needs] of CASES) {
+  test(`a program ${title}`, async () => {
+    assert.deepEqual(await needsOf(source), [[], ...needs]);
+  });
+}

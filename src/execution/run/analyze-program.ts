@@ -1,0 +1,38 @@
+/** Analyzes a program, and then waits for the upstreams that it can reach: no other one delays it. */
+
+import type { AnalysisResult } from "../../analysis/index.ts";
+import type { NeededServers } from "../../catalog/index.ts";
+import type { CatalogSnapshot, Program } from "../../domain/index.ts";
+
+import type { ExecutionDeps } from "../deps.ts";
+import type { ExecutionRequest } from "../requests.ts";
+import { unlessCancelled } from "../running-table.ts";
+
+/** The global that searches and describes the tools of all upstreams. */
+const BUILTINS = "glovebox";
+
+type AnalyzeDeps = Pick<ExecutionDeps, "analyze" | "declare" | "snapshot">;
+
+/** Analysis depends on the names of upstreams only, which are known before any of them is ready. */
+export async function analyzeProgram(
+  request: ExecutionRequest,
+  deps: AnalyzeDeps,
+): Promise<{ readonly analyzed: AnalysisResult; readonly snapshot: CatalogSnapshot }> {
+  const take = (needed: NeededServers): Promise<CatalogSnapshot> =>
+    unlessCancelled(deps.snapshot(request.principal, needed), request.signal);
+  let snapshot = await take([]);
+  const analyzed = deps.analyze(request, deps.declare(snapshot));
+  for (const needed of analyzed.ok ? findNeeds(analyzed.program, snapshot) : []) snapshot = await take(needed);
+  return { analyzed, snapshot };
+}
+
+/** A program also needs a namespace that it mentions without a call, because it can list its tools. */
+function findNeeds(
+  { calls, javascript }: Pick<Program, "calls" | "javascript">,
+  { namespaces }: Pick<CatalogSnapshot, "namespaces">,
+): readonly NeededServers[] {
+  if (calls.some(({ address, namespace }) => address === "dynamic" && namespace === undefined)) return ["all"];
+  const called = new Set(calls.map(({ address, namespace }) => namespace ?? address.split(".", 1).join()));
+  const names = namespaces.map(({ name }) => name).filter((name) => called.has(name) || javascript.includes(name));
+  return [...(javascript.includes(BUILTINS) ? ["some" as const] : []), ...(names.length > 0 ? [names] : [])];
+}
