@@ -25,8 +25,8 @@ export function hideInherited(wanted: readonly Stdio[]): Stdio[] {
   return stdio;
 }
 
-/** Empty without /proc. */
-function listInherited(): readonly number[] {
+/** The descriptors that children would inherit. Empty without /proc. */
+export function listInherited(): readonly number[] {
   try {
     return readdirSync("/proc/self/fdinfo")
       .map(Number)

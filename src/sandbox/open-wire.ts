@@ -27,6 +27,7 @@ export function openWire(isAccepted: boolean): WireEnds {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-wire-")); // for this user only
   const path = join(folder, "wire");
   const server = createServer();
+  server.on("error", () => undefined); // without a descriptor, which is noticed below
   server.listen({ path, exclusive: true });
   return {
     stdio: parseDescriptor(server),

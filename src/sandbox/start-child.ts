@@ -12,12 +12,18 @@ import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, ROLL_DESCRIPTOR } from "./engine.ts
 import type { ChildCommand, ConfinedEngine } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import { hideInherited } from "./hide-inherited.ts";
+import { hideInherited, listInherited } from "./hide-inherited.ts";
 import type { ProcessMeasure } from "./measure.ts";
 import { openWire } from "./open-wire.ts";
 import { lowerPriority, restorePriority } from "./priority.ts";
 
 const STDERR_BYTES = 4_096;
+/** As many as a confined child may open. */
+const LEAST_FILES = 64;
+/** Descriptors that Node needs above the last one of a child while it starts it. */
+const FILES_OF_START = 16;
+/** The remedy when descriptors run out. */
+export const MORE_FILES = "Allow this process more open files: `ulimit -n 1024`";
 /** The whole environment of a child. */
 const ENVIRONMENT = { TZ: "UTC", LC_ALL: "en_US.UTF-8" };
 
@@ -62,7 +68,21 @@ export interface ChildLease {
   readonly release: (reusable: boolean) => void;
 }
 
+/** How many files this process must be allowed to open. A child gets the null device for every inherited descriptor. */
+export function countLeastFiles(): number {
+  return Math.max(LEAST_FILES, ...listInherited().map((descriptor) => descriptor + FILES_OF_START));
+}
+
+/** Never throws: a child that cannot be started is gone after this turn. */
 export function startChild(options: ChildOptions, listener: ChildListener): SandboxChild {
+  try {
+    return startProcess(options, listener);
+  } catch (thrown) {
+    return createFailedChild(listener, notStarted(thrown));
+  }
+}
+
+function startProcess(options: ChildOptions, listener: ChildListener): SandboxChild {
   const { engine, keeper } = options;
   const command = engine.command(options.usualMemoryBytes);
   const ends = openWire(command.acceptsWire ?? false);
@@ -119,12 +139,45 @@ export function startChild(options: ChildOptions, listener: ChildListener): Sand
   return child;
 }
 
+function createFailedChild(listener: ChildListener, reason: GloveboxError): SandboxChild {
+  let isGone = false;
+  const child: SandboxChild = {
+    pid: 0,
+    get isGone() {
+      return isGone;
+    },
+    hasLowPriority: false,
+    listener,
+    send: () => undefined,
+    lowerPriority: () => undefined,
+    restorePriority: () => true,
+    kill: () => undefined,
+  };
+  setImmediate(() => {
+    isGone = true;
+    child.listener.gone(reason);
+  });
+  return child;
+}
+
+function notStarted(cause: unknown): GloveboxError {
+  if (cause instanceof GloveboxError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (!isOutOfDescriptors(cause)) {
+    return new GloveboxError("SANDBOX_UNAVAILABLE", `The sandbox process cannot be started: ${reason}`, { cause });
+  }
+  const message = `The sandbox process cannot be started with so few open files (${reason})`;
+  return new GloveboxError("SANDBOX_UNAVAILABLE", message, { cause, hint: MORE_FILES });
+}
+
+/** EINVAL: a descriptor that was inherited is above the limit, and a child cannot be given another in its place. */
+function isOutOfDescriptors(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && ["EMFILE", "ENFILE", "EINVAL"].includes(String(cause.code));
+}
+
 /** Calls `gone` with the reason; after a failed start possibly twice. */
 function watchEnd(spawned: ChildProcess, stderr: () => string, gone: (reason: GloveboxError) => void): void {
-  spawned.once("error", (cause) => {
-    const message = `The sandbox process cannot be started: ${cause.message}`;
-    gone(new GloveboxError("SANDBOX_UNAVAILABLE", message, { cause }));
-  });
+  spawned.once("error", (cause) => gone(notStarted(cause)));
   // The started process may end without the engine if it is killed early; the group must not outlive its leader.
   spawned.once("exit", () => killGroup(spawned.pid ?? 0));
   spawned.once("close", (code, signal) => {
@@ -150,12 +203,22 @@ function spawnCommand(command: ChildCommand, wire: "pipe" | number, roll: number
       : ["/bin/sh", ["-c", ENROL, "sh", ...environment, command.file, ...command.args]];
   const filter = command.filter ? "pipe" : "ignore";
   const info = command.reportsPid ? "pipe" : "ignore";
-  return spawn(file, args, {
+  const spawned = spawn(file, args, {
     stdio: hideInherited(["ignore", "ignore", "pipe", wire, filter, info, roll ?? "ignore"]),
     env: ENVIRONMENT,
     cwd: "/",
     detached: true,
   });
+  requireStreams(spawned);
+  return spawned;
+}
+
+/** Throws if there were too few descriptors for the streams of a child: Node then creates none of them. */
+export function requireStreams(spawned: ChildProcess): void {
+  const stdio: unknown = spawned.stdio;
+  if (stdio !== undefined) return;
+  spawned.once("error", () => undefined); // it follows, and says the same
+  throw notStarted(Object.assign(new Error("spawn EMFILE"), { code: "EMFILE" }));
 }
 
 /** The child leads a process group with everything that it starts. */

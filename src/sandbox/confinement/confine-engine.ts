@@ -1,12 +1,13 @@
 /** Puts every layer that this machine offers around an engine, and reports the isolation level that this reaches. */
 
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { IsolationLayer } from "../../domain/index.ts";
 import type { ChildCommand, ConfinedEngine, Engine } from "../engine.ts";
-import { sendFilter } from "../start-child.ts";
+import { MORE_FILES, countLeastFiles, requireStreams, sendFilter } from "../start-child.ts";
 import { assembleFilter } from "./assemble-filter.ts";
 import { confine, findTools } from "./confine.ts";
 
@@ -18,12 +19,29 @@ const REASON_CHARS = 300;
  * real before it is reported.
  */
 export async function confineEngine(engine: Engine, wanted: "auto" | "strict" | "process"): Promise<ConfinedEngine> {
+  requireFiles(readMostFiles(), countLeastFiles());
   const confined =
     wanted === "process"
       ? unconfined(engine, 'switched off by the setting sandbox.isolation = "process"', 'Set it to "auto"')
       : await tryAll(engine);
   if (wanted === "strict" && confined.isolation !== "strict") throw notStrict(confined);
   return confined;
+}
+
+/** With less, layers would fail one by one, and the level would drop for a reason that has nothing to do with it. */
+function requireFiles(most: number, least: number): void {
+  if (most >= least) return;
+  const message = `This process may open only ${most} files; the sandbox needs at least ${least}`;
+  throw new GloveboxError("SANDBOX_UNAVAILABLE", message, { hint: MORE_FILES });
+}
+
+/** Infinite without a limit, or without /proc. */
+function readMostFiles(): number {
+  try {
+    return Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"))?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
 }
 
 async function tryAll(engine: Engine): Promise<ConfinedEngine> {
@@ -68,6 +86,7 @@ async function probe(command: ChildCommand): Promise<string | undefined> {
     timeout: PROBE_MS,
     killSignal: "SIGKILL",
   });
+  requireStreams(child);
   if (command.filter) sendFilter(child, command.filter);
   const ended = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(null));

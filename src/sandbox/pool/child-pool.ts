@@ -163,7 +163,7 @@ export class ChildPool {
     if (!this.#starts.hasGivenUp || this.#starts.underWay > 0) return this.#fill();
     const error = new GloveboxError("SANDBOX_UNAVAILABLE", reason.message, {
       cause: reason,
-      hint: "Run `glovebox doctor` to see what the sandbox needs on this machine",
+      hint: reason.details.hint ?? "Run `glovebox doctor` to see what the sandbox needs on this machine",
     });
     this.#state = { kind: "failed", error };
     this.#refuseAll(error);

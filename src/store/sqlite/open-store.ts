@@ -1,6 +1,6 @@
 /** Opens the SQLite store: creates, checks and migrates the file, and assembles its tables. */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
@@ -14,6 +14,7 @@ import type { Connection, ConnectionOptions } from "./connection.ts";
 import { isLatest, migrateOnce } from "./migrate.ts";
 import { prepareFile } from "./prepare-file.ts";
 import { createCancellations, createExecutions, createJournals } from "./tables/executions.ts";
+import { notStore } from "./to-store-error.ts";
 import { createExports, createLedger, createStatements } from "./tables/ledger.ts";
 import { createPins, createShapes } from "./tables/pins.ts";
 import { createQuotas } from "./tables/quotas.ts";
@@ -41,7 +42,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     const { database, write } = connection;
     while ((await write(() => migrateOnce(database, path, now))) === "migrated");
-    return assemble(connection, options);
+    return await connection.read(() => assemble(connection, options));
   } catch (thrown) {
     await connection.close();
     throw thrown;
@@ -59,9 +60,13 @@ export async function openStoreToRead(options: StoreOptions): Promise<Store> {
     throw new GloveboxError("REQUEST_NOT_FOUND", `The store ${path} does not exist`, {
       hint: "Glovebox creates it at its first start. If it has run before, the store and its ledger were removed",
     });
+  if (statSync(path).isDirectory()) throw notStore(path);
   const connection = await connectToRead(options);
   try {
-    if (isLatest(connection.database, path)) return assemble(connection, options);
+    const store = await connection.read(() =>
+      isLatest(connection.database, path) ? assemble(connection, options) : undefined,
+    );
+    if (store) return store;
   } catch (thrown) {
     await connection.close();
     throw thrown;

@@ -22,16 +22,18 @@ const LOCK: SqliteProblem = {
   text: (path) => `The store is locked: another process keeps writing to ${path}`,
   hint: "Wait, or end the process that has the file open",
 };
+const DAMAGED: SqliteProblem = { text: (path) => `The store is damaged: ${path}`, hint: UNCHANGED };
 
 const PROBLEMS: ReadonlyMap<number, SqliteProblem> = new Map([
+  // ERROR: all statements are fixed, so a table or column that they name is missing.
+  [1, DAMAGED],
   [3, ACCESS], // PERM
   [8, ACCESS], // READONLY
   [BUSY, LOCK],
   [LOCKED, LOCK],
   // IOERR
   [10, { text: (path) => `The disk reported an error for ${path}`, hint: "Check the disk and the file system" }],
-  // CORRUPT
-  [11, { text: (path) => `The store is damaged: ${path}`, hint: UNCHANGED }],
+  [11, DAMAGED], // CORRUPT
   // FULL
   [13, { text: (path) => `The disk is full: ${path} cannot grow`, hint: "Free some space; no restart is needed" }],
   [

@@ -62,12 +62,21 @@ export async function runCli(argv: readonly string[], context: CommandContext): 
   }
 }
 
-function toExit(thrown: unknown, { terminal }: CliPowers): number {
+function toExit(thrown: unknown, { terminal, report }: CliPowers): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (!(thrown instanceof GloveboxError)) {
-    printLine(terminal.stderr, `error: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`);
-    return EXIT.failed;
+  const error = thrown instanceof GloveboxError ? thrown : toFault(thrown, report);
+  printLine(terminal.stderr, formatFault(error));
+  return USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.failed;
+}
+
+/** The log has the stack trace under the incident id. */
+function toFault(thrown: unknown, report: CliPowers["report"]): GloveboxError {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "EMFILE" || code === "ENFILE") {
+    const hint = "Allow this process more open files: `ulimit -n 1024`";
+    return new GloveboxError("CONFIG_INVALID", "Too many files are open", { cause: thrown, hint });
   }
-  printLine(terminal.stderr, formatFault(thrown));
-  return USAGE_CODES.has(thrown.code) ? EXIT.usage : EXIT.failed;
+  const message = `${thrown instanceof Error ? thrown.message : String(thrown)} (incident ${report(thrown)})`;
+  const hint = "This is a defect of Glovebox: report it with the lines of the incident";
+  return new GloveboxError("INTERNAL_BUG", message, { cause: thrown, hint });
 }
