@@ -209,6 +209,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "sandbox.ts",
       "start-child.ts",
       "tape.ts",
+      "watchdog.ts",
       "wire.ts",
     ],
   },

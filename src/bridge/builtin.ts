@@ -3,6 +3,7 @@
 import { parseConnectorId, parseRuleId, parseToolAddress } from "../domain/index.ts";
 import type { Decision, Json, JsonObject, JsonSchema, Tool, ToolAddress, ToolCall } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
+import type { RunSlice } from "../timing/index.ts";
 
 /**
  * One such call. Without `judge` it reads only what its principal may read anyway, so rules do not apply; the labels of
@@ -15,6 +16,8 @@ export interface Builtin {
     options: {
       readonly signal: AbortSignal;
       readonly onSent: () => void;
+      /** Runs and counts work of this thread that is not done in the same turn of the event loop as the call. */
+      readonly spend: RunSlice;
       /** Decides about this call with other arguments, such as the address of a redirect. */
       readonly decide: (args: JsonObject) => Decision;
     },

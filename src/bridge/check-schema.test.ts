@@ -167,3 +167,21 @@ describe("a dialect", () => {
     assert.notEqual(check({ ...schema, $schema: "https://json-schema.org/draft/2020-12/schema" }, {}), undefined);
   });
 });
+
+describe("a wide value", () => {
+  const NAMES = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`property${n}${"n".repeat(60)}`, {}]));
+  const SCHEMA = { properties: NAMES, additionalProperties: false };
+  const wide = (keys: number): JsonObject =>
+    Object.fromEntries(Array.from({ length: keys }, (_, n) => [`propertx${n}${"n".repeat(60)}`, 1]));
+
+  it("a wide value with unknown names is refused at once", () => {
+    const { problem, isQuick } = timed(SCHEMA, wide(10_000));
+    assert.match(problem ?? "", /is not allowed here; did you mean property/);
+    assert.ok(isQuick);
+  });
+  it("a wide value gets five problems and the number of the others", () => {
+    for (const keys of [1_999, 2_000, 2_001]) {
+      assert.match(check(SCHEMA, wide(keys)) ?? "", new RegExp(`; and ${keys - 5} more$`));
+    }
+  });
+});

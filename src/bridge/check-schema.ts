@@ -25,6 +25,8 @@ const VALUE_KEYWORDS = new Set(["const", "enum", "default", "examples"]);
 const MOST_STEPS = 250_000;
 /** For listing all problems of a value that does not fit. */
 const MOST_DETAIL_STEPS = 20_000;
+/** A value with more parts is checked once, and its problems are those that were found until then. */
+const MOST_DETAIL_PARTS = 2_000;
 /** Comparing this many characters of a listed value counts as one step. */
 const CHARS_PER_STEP = 8;
 const DEEPEST_SCHEMA = 64;
@@ -48,8 +50,22 @@ export function checkSchema(schema: JsonSchema, value: Json): readonly string[] 
   if (!found || found.fits?.(value) === true) return [];
   const first = validate(found.quick, value, MOST_STEPS);
   if (!first || first.valid) return [];
-  const all = validate(found.thorough, value, MOST_DETAIL_STEPS);
+  const all = isWide(value) ? undefined : validate(found.thorough, value, MOST_DETAIL_STEPS);
   return describeProblems(all?.errors ?? first.errors, schema, value);
+}
+
+/** True above `MOST_DETAIL_PARTS`. A schema of `false` counts no steps, so a wide value could have any number of problems. */
+function isWide(value: Json): boolean {
+  const open: Json[] = [value];
+  for (let left = MOST_DETAIL_PARTS; left > 0; left -= 1) {
+    const part = open.pop();
+    if (part === undefined) return false;
+    if (typeof part !== "object" || part === null) continue;
+    const inside: readonly Json[] = isJsonObject(part) ? Object.values(part) : part;
+    if (inside.length > left) return true;
+    open.push(...inside);
+  }
+  return true;
 }
 
 /** Returns `undefined` for an unresolvable `$ref` or too many steps: the value was not checked then. */

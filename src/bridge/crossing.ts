@@ -25,10 +25,12 @@ import type {
 } from "../domain/index.ts";
 import type { Durability, Ledger } from "../ledger/index.ts";
 import type { Flows } from "../policy/index.ts";
+import type { RunSlice } from "../timing/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { DryRunSession } from "./dry-run.ts";
+import type { HostTime } from "./host-time.ts";
 
 /** A decision that a person has to make. */
 export type AskDecision = Extract<Decision, { kind: "ask" }>;
@@ -51,6 +53,8 @@ export interface InvokeOptions {
   /** Must be called when the upstream may have received the request: a lost answer is an unknown outcome from then on. */
   readonly onSent: () => void;
   readonly trace?: TraceContext;
+  /** Runs and counts what the host does with the answer. */
+  readonly spend: RunSlice;
 }
 
 export interface BridgeOptions {
@@ -92,6 +96,8 @@ export interface BridgeOptions {
   readonly builtins?: ReadonlyMap<ToolAddress, Builtin>;
   /** Observes the calls. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
+  /** Milliseconds of the gateway's thread, for `limits.hostMs`. By default its processor time. */
+  readonly clock?: () => number;
   /** Keeps the details of an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
   /** The calls found in the program's source. When the plan is exact, all others are refused. */
@@ -123,6 +129,7 @@ export interface BridgeState {
   readonly trace: ReturnType<typeof createCallTrace>;
   readonly slots: ReturnType<typeof createCallSlots>;
   readonly recorder: ReturnType<typeof createRecorder>;
+  readonly hostTime: HostTime;
   readonly dryRun: DryRunSession | undefined;
   readonly journaled: Map<number, JournaledCall>;
   /** Token notices under way, for `recorded()`. */
@@ -224,7 +231,8 @@ export class Crossing {
 
   /** The reply for the program. Throws what ends the execution. */
   end(): Reply {
-    if (this.fatal) throw this.fatal.thrown;
+    const overrun = this.bridge.hostTime.overrun();
+    if (this.fatal ?? overrun) throw this.fatal ? this.fatal.thrown : overrun;
     return ensureSet(this.reply);
   }
 

@@ -13,6 +13,8 @@ export interface RawProblem {
 }
 
 const MAX_PROBLEMS = 5;
+/** The most problems that are put into sentences; several may have the same one. */
+const MAX_DESCRIBED = 20;
 const MAX_SENTENCE = 240;
 const MAX_PATH = 120;
 /** The most parts of a schema that are searched for property names. */
@@ -36,11 +38,17 @@ export function describeProblems(problems: readonly RawProblem[], schema: JsonSc
       !WRAPPERS.has(problem.keyword) && !INSIDE_CHOICE.test(problem.keywordLocation) && !isBelow(problem, choices),
   );
   const names = listNames(schema);
-  const sentences = new Set(plain.map((problem) => toSentence(problem, { problems, names, value })));
-  const shown = [...sentences].slice(0, MAX_PROBLEMS);
-  const more = sentences.size - shown.length;
-  if (shown.length === 0) return ["the value does not fit the schema"];
-  return more > 0 ? [...shown, `and ${more} more`] : shown;
+  const shown = new Set<string>();
+  let described = 0;
+  // Sentences cost much more than problems, of which a wide value may have thousands.
+  for (const problem of plain) {
+    if (shown.size === MAX_PROBLEMS || described === MAX_DESCRIBED) break;
+    described += 1;
+    shown.add(toSentence(problem, { problems, names, value }));
+  }
+  const more = plain.length - described;
+  if (shown.size === 0) return ["the value does not fit the schema"];
+  return more > 0 ? [...shown, `and ${more} more`] : [...shown];
 }
 
 /** For a schema of `false` the validator reports no location in the schema, only one in the value. */
@@ -88,7 +96,8 @@ function toTypeText(errors: readonly string[]): string | undefined {
 /** A given name that the schema does not have is probably the missing one, misspelled. */
 function toMissing(error: string, { names, value }: ProblemContext): string {
   const name = /required property "(.*)"\.$/s.exec(error)?.[1] ?? "";
-  const given = isJsonObject(value) ? Object.keys(value).filter((key) => !names.includes(key)) : [];
+  const declared = new Set(names);
+  const given = isJsonObject(value) ? Object.keys(value).filter((key) => !declared.has(key)) : [];
   const near = findNearestName(name, given);
   const missing = `${toPath(`#/${name}`)} is missing`;
   return near === undefined ? missing : `${missing}; did you misspell it as ${toPath(`#/${near}`)}?`;

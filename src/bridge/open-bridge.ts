@@ -11,12 +11,14 @@ import type { TracedCall } from "./call-trace.ts";
 import { Crossing, ExecutionSuspended, createCallSlots, createRecorder } from "./crossing.ts";
 import type { BridgeOptions, BridgeState, JournaledCall, StepPhase } from "./crossing.ts";
 import { createDryRun } from "./dry-run.ts";
+import { createHostTime } from "./host-time.ts";
 import { STEPS } from "./steps/step-list.ts";
 
 export interface Bridge {
   /**
    * Carries one call across. A failed or refused call is a `Reply`, so that a program can handle it but never reads an
-   * internal fault. Rejects only when the execution must end: too many calls, or a record that cannot be written.
+   * internal fault. Rejects only when the execution must end: too many calls, too much time of the host, or a record
+   * that cannot be written.
    */
   call(rawAddress: unknown, rawArgs: unknown, seq?: number): Promise<Reply>;
   /** Adds a call that ended in an earlier run of the program to the trace, without making it. */
@@ -44,8 +46,9 @@ export function openBridge(options: BridgeOptions): Bridge {
   const recorder = createRecorder(options);
   const dryRun = options.dryRun && createDryRun(options.dryRun, emit);
   const slots = createCallSlots(limits.concurrentCalls);
+  const hostTime = createHostTime(limits, options.clock);
   const kept = { journaled: new Map(), notices: [], openCalls: 0 };
-  const state: BridgeState = { options, emit, trace, slots, recorder, dryRun, ...kept };
+  const state: BridgeState = { options, emit, trace, slots, recorder, hostTime, dryRun, ...kept };
   const crossings: Promise<unknown>[] = [];
   return {
     call(rawAddress, rawArgs, seq = crossings.length + 1) {
@@ -72,17 +75,26 @@ export function openBridge(options: BridgeOptions): Bridge {
   };
 }
 
-/** Takes a call through the steps. */
+/** Takes a call through the steps. Its time on this thread counts, waiting does not. */
 async function cross(crossing: Crossing): Promise<Reply> {
+  const { hostTime } = crossing.bridge;
+  hostTime.enter();
   for (const { phase, run } of STEPS) {
     if (!isDue(phase, crossing)) continue;
     try {
       const work = run(crossing);
-      if (work) await work;
+      if (!work) continue;
+      hostTime.leave();
+      try {
+        await work;
+      } finally {
+        hostTime.enter();
+      }
     } catch (thrown) {
       fail(crossing, thrown);
     }
   }
+  hostTime.leave();
   return crossing.end();
 }
 

@@ -5,6 +5,7 @@ import type { Builtin } from "../bridge/index.ts";
 import type { SearchRequest, SearchResult } from "../catalog/index.ts";
 import { defined } from "../domain/index.ts";
 import type { Json, JsonSchema, ResultQuery, ToolAddress } from "../domain/index.ts";
+import type { RunSlice } from "../timing/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
 
 import { createFetch } from "./create-fetch.ts";
@@ -13,8 +14,8 @@ import type { FetchPowers } from "./create-fetch.ts";
 /** The host side of each, bound to one principal. The bridge has checked the arguments against their schema. */
 export interface BuiltinPowers extends FetchPowers {
   search(request: SearchRequest): Promise<SearchResult>;
-  describe(names: readonly string[], detail: DescribeDetail): Promise<string>;
-  read(handle: unknown, query: ResultQuery): Promise<Json>;
+  describe(names: readonly string[], detail: DescribeDetail, spend: RunSlice): Promise<string>;
+  read(handle: unknown, query: ResultQuery, spend: RunSlice): Promise<Json>;
 }
 
 const TEXT: JsonSchema = { type: "string", maxLength: 1_000 };
@@ -62,8 +63,11 @@ const TOOLS = {
 export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, Builtin> {
   const builtins: readonly Builtin[] = [
     { tool: TOOLS.search, answer: async (args) => toJson(await powers.search(args)) },
-    { tool: TOOLS.describe, answer: ({ names, detail }) => powers.describe(parseNames(names), parseDetail(detail)) },
-    { tool: TOOLS.read, answer: ({ handle, ...query }) => powers.read(handle, query) },
+    {
+      tool: TOOLS.describe,
+      answer: ({ names, detail }, { spend }) => powers.describe(parseNames(names), parseDetail(detail), spend),
+    },
+    { tool: TOOLS.read, answer: ({ handle, ...query }, { spend }) => powers.read(handle, query, spend) },
     createFetch(powers),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));

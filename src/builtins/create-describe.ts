@@ -12,13 +12,23 @@ import type {
   SecretGrants,
   UpstreamStatus,
 } from "../domain/index.ts";
-import { describeTools } from "../typegen/index.ts";
+import { runInSlices } from "../timing/index.ts";
+import type { RunSlice } from "../timing/index.ts";
+import { describeInSlices } from "../typegen/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
 
 const NEAREST = 3;
 
-/** Unknown names are listed in the description. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. */
-export type Describe = (principal: Principal, names: readonly string[], detail: DescribeDetail) => Promise<Description>;
+/**
+ * Unknown names are listed in the description. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. `spend`
+ * runs and counts the work of this thread; by default nothing is counted.
+ */
+export type Describe = (
+  principal: Principal,
+  names: readonly string[],
+  detail: DescribeDetail,
+  spend?: RunSlice,
+) => Promise<Description>;
 
 /** A kept result without its content. */
 interface ResultHead {
@@ -53,7 +63,7 @@ export interface DescribeRooms {
 /** Handles are described from the kept result, all other names from the current snapshot. */
 export function createDescribe(rooms: DescribeRooms): Describe {
   const { takeView, catalog, shapes, results, flows, network, secrets, hide } = rooms;
-  return async (principal, names, detail) => {
+  return async (principal, names, detail, spend = (slice) => slice()) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
     const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
     for (const { labels } of kept) await flows.takeIn(principal, labels);
@@ -62,15 +72,16 @@ export function createDescribe(rooms: DescribeRooms): Describe {
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
     const namespaces = others.map((name) => name.split(".", 1).join());
     const view = await takeView(principal, namespaces);
-    const snapshot = shapes?.addTo(view) ?? view;
-    const description = describeTools(snapshot, others, {
+    const snapshot = spend(() => shapes?.addTo(view) ?? view);
+    const work = describeInSlices(snapshot, others, {
       detail,
       findNearest: (name) => findNearest(snapshot, name, NEAREST),
       explainEmpty: (id) => describeEmpty(catalog.statuses().find(({ name }) => name === id)),
       hasNetwork: network.has(),
       secrets: secrets.grantsOf(principal.id),
     });
-    return { ...description, declarations: described + hide(description.declarations) };
+    const description = await runInSlices(work, spend);
+    return { ...description, declarations: described + spend(() => hide(description.declarations)) };
   };
 }
 

@@ -34,7 +34,8 @@ async function take(steps: readonly FetchStep[], said: Readonly<Record<string, D
     const { url } = args;
     return toDecision((typeof url === "string" ? said[url] : undefined) ?? "allow");
   };
-  const options = { signal: new AbortController().signal, onSent: () => undefined, decide };
+  const spend = <T>(work: () => T): T => work();
+  const options = { signal: new AbortController().signal, onSent: () => undefined, spend, decide };
   try {
     await answer({ url: WRITTEN, text: "kept" }, options);
     assert.deepEqual([...new Set(asked.map(({ text }) => text))], ["kept"]);

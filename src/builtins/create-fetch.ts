@@ -66,11 +66,12 @@ export function createFetch({ send, check, state = (tool) => tool }: FetchPowers
     judge: (args) => state(toFetchTool(args)),
     noteCall: (args) => ({ host: hostOf(args["url"]), method: methodOf(args).toUpperCase() }),
     noteResult,
-    answer: async (args, { decide, ...options }) => {
+    answer: async (args, { decide, spend, ...options }) => {
       // Rules with a condition on the URL or the method see those of the step.
       const onStep = (step: FetchStep): void =>
         refuseStep(step, decide({ ...args, url: step.url, method: step.method }), decide(args));
-      return toJson(await send({ ...parseRequest(args), ...options, onStep }));
+      const response = await send({ ...parseRequest(args), ...options, onStep });
+      return spend(() => toJson(response));
     },
   };
 }

@@ -25,6 +25,7 @@ import type {
   TraceContext,
 } from "../domain/index.ts";
 import type { GuestRequest } from "../egress/index.ts";
+import type { RunSlice } from "../timing/index.ts";
 
 import { createBuiltins } from "./create-builtins.ts";
 import type { Describe } from "./create-describe.ts";
@@ -78,7 +79,12 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   readonly results: {
     keepFile(owner: FileOwner, file: { readonly mimeType: string; readonly body: Uint8Array }): Promise<ResultId>;
     summarize(principal: PrincipalId, handle: unknown): Promise<{ readonly labels: readonly LabelSource[] }>;
-    read(principal: PrincipalId, handle: unknown, query: ResultQuery): Promise<{ readonly value: Json }>;
+    read(
+      principal: PrincipalId,
+      handle: unknown,
+      query: ResultQuery,
+      spend: RunSlice,
+    ): Promise<{ readonly value: Json }>;
   };
   readonly network: ProgramNetwork;
   readonly secrets: {
@@ -151,11 +157,11 @@ function createProgramBuiltins(
   const { principal } = request;
   return createBuiltins({
     search: async (query) => createSearch(snapshot)(query),
-    describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
-    read: async (handle, query) => {
+    describe: async (names, detail, spend) => (await describe(principal, names, detail, spend)).declarations,
+    read: async (handle, query, spend) => {
       // Labels come first: an error names fields of the kept result, too.
       await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
-      return (await results.read(principal.id, handle, query)).value;
+      return (await results.read(principal.id, handle, query, spend)).value;
     },
     send: secrets.guard(network.sendFor(request, lending)),
     check: network.checkFor(request),

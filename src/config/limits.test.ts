@@ -10,6 +10,7 @@ const MIB = 1024 * 1024;
 const BOUNDS: readonly (readonly [path: string, least: number, most: number])[] = [
   ["sandbox.limits.wallMs", 1, 3_600_000],
   ["sandbox.limits.cpuMs", 1, 3_600_000],
+  ["sandbox.limits.hostMs", 1, 3_600_000],
   ["sandbox.limits.memoryBytes", 8 * MIB, 4096 * MIB],
   ["sandbox.limits.calls", 1, 100_000],
   ["sandbox.limits.concurrentCalls", 1, 1000],

@@ -10,6 +10,7 @@ import type {
   TraceContext,
   UpstreamStatus,
 } from "../domain/index.ts";
+import type { RunSlice } from "../timing/index.ts";
 
 /** What a server claims about a tool. Claims set defaults; they are never proof. */
 export interface RemoteAnnotations {
@@ -56,6 +57,8 @@ export interface CallOptions {
   readonly onProgress?: (progress: CallProgress) => void;
   /** Passed on to upstreams that speak MCP. */
   readonly trace?: TraceContext;
+  /** Runs work of this thread on the answer, and counts its time. */
+  readonly spend?: RunSlice;
   /** Called once the request may have reached the upstream. A later failure may have had side effects. */
   readonly onSent?: () => void;
 }

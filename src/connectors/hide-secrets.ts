@@ -31,8 +31,12 @@ export function hideSecrets(
       const tools = await failing(connector.tools(signal));
       return tools.filter(({ name }) => hideOwn(name) === name).map((tool) => hideInTool(tool, hideOwn));
     },
-    call: (name, args, options) =>
-      failing(connector.call(name, args, hideInProgress(options, hide)).then((result) => hideInResult(result, hide))),
+    call: (name, args, { spend = (work) => work(), ...options }) =>
+      failing(
+        connector
+          .call(name, args, hideInProgress(options, hide))
+          .then((result) => spend(() => hideInResult(result, hide))),
+      ),
     onToolsChanged: (listener) => connector.onToolsChanged(listener),
     ...defined({ restart: connector.restart && (() => failing(connector.restart?.() ?? Promise.resolve())) }),
     close: () => connector.close(),

@@ -22,16 +22,23 @@ export function parseJson(text: string): Json | undefined {
 
 /** A scalar has depth 0. Not recursive, and stops at `limit + 1`, so hostile nesting cannot overflow the stack. */
 export function depthOf(value: Json, limit: number): number {
-  let deepest = 0;
-  const open: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (typeof next.value !== "object" || next.value === null) continue;
-    const depth = next.depth + 1;
-    deepest = Math.max(deepest, depth);
-    if (deepest > limit) return deepest;
-    for (const child of Object.values(next.value)) open.push({ value: child, depth });
+  let depth = 0;
+  for (let level = listContainers([[value]]); level.length > 0 && depth <= limit; depth += 1) {
+    level = listContainers(level);
   }
-  return deepest;
+  return depth;
+}
+
+type Container = readonly Json[] | JsonObject;
+
+/** The arrays and objects directly inside of these. Values may be wide, so nothing is allocated for a scalar. */
+function listContainers(outer: readonly Container[]): readonly Container[] {
+  const inner: Container[] = [];
+  for (const container of outer) {
+    const children: readonly Json[] = isJsonObject(container) ? Object.values(container) : container;
+    for (const child of children) if (typeof child === "object" && child !== null) inner.push(child);
+  }
+  return inner;
 }
 
 /** Returns canonical JSON: keys are sorted at every level, so equal values have equal text and equal digests. */

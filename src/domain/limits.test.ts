@@ -18,6 +18,7 @@ describe("the default limits", () => {
     assert.deepEqual(DEFAULT_LIMITS, {
       wallMs: 30_000,
       cpuMs: 10_000,
+      hostMs: 2_000,
       memoryBytes: 134_217_728,
       calls: 100,
       concurrentCalls: 16,

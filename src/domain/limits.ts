@@ -10,6 +10,11 @@ export const DEFAULT_LIMITS = Object.freeze({
   wallMs: 30_000,
   /** Of the process that runs the program. */
   cpuMs: 10_000,
+  /**
+   * Time of the gateway's thread for the calls of one program: parsing, checking, and what Glovebox answers itself. A
+   * resumed program has the whole time again.
+   */
+  hostMs: 2_000,
   /** On and off the heap. */
   memoryBytes: 128 * 1024 * 1024,
   /** Attempts to call a tool, refused ones too. */

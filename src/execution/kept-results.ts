@@ -15,6 +15,7 @@ import type {
   ResultQuery,
 } from "../domain/index.ts";
 import type { ResultSummary } from "../store/index.ts";
+import type { RunSlice } from "../timing/index.ts";
 
 /** Whose result it is, and where it came from. */
 export interface ResultOwner {
@@ -49,9 +50,10 @@ export interface Results {
   keepFile(owner: ResultOwner, file: KeptFile): Promise<ResultId>;
   /**
    * Throws `REQUEST_NOT_FOUND` for an invalid handle, an expired result or another principal's; `REQUEST_INVALID` for a
-   * path that does not exist or a page of a value without parts.
+   * path that does not exist or a page of a value without parts. `spend` runs and counts the work of this thread; by
+   * default nothing is counted.
    */
-  read(principal: PrincipalId, rawHandle: unknown, query: ResultQuery): Promise<KeptResultPart>;
+  read(principal: PrincipalId, rawHandle: unknown, query: ResultQuery, spend?: RunSlice): Promise<KeptResultPart>;
   /** Describes it without reading it. Throws like `read`. */
   summarize(principal: PrincipalId, rawHandle: unknown): Promise<ResultSummary>;
   /** The file of a handle; `undefined` for a kept value and for what `read` would not find. */

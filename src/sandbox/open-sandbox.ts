@@ -9,6 +9,7 @@ import { toFatal } from "./program/parse-reports.ts";
 import { RunningProgram } from "./program/running-program.ts";
 import type { ProgramEnding, Sandbox, SandboxResult } from "./sandbox.ts";
 import type { ChildLease } from "./start-child.ts";
+import { openWatchdog } from "./watchdog.ts";
 
 /** A guest counts characters of up to this many bytes; the host counts exactly. */
 const BYTES_PER_CHARACTER = 3;
@@ -28,13 +29,18 @@ export interface SandboxOptions {
 }
 
 export function openSandbox(options: SandboxOptions): Sandbox {
-  const { engine, limits } = options;
+  const { engine, limits, seed, now } = options;
+  const watchdog = openWatchdog();
   const pool = new ChildPool({
     ...options,
     usualMemoryBytes: limits.memoryBytes,
     maxFrameBytes: Math.max(limits.argumentBytes, mostValueBytes(limits)) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,
   });
 
+  const close = async (): Promise<void> => {
+    await pool.close();
+    await watchdog.close();
+  };
   return {
     engine: engine.name,
     isolation: engine.isolation,
@@ -49,13 +55,13 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         return neverStarted(thrown, performance.now() - queuedAt);
       }
       const queueMs = performance.now() - queuedAt;
-      return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
+      return new RunningProgram({ ...lease, job, queueMs, watchdog, seed, now }).outcome;
     },
     checkQueue: (coming, { principal, session = "" }) => pool.checkQueue(coming, { principal, session }),
     load: () => pool.load(),
     state: () => pool.state(),
-    close: () => pool.close(),
-    [Symbol.asyncDispose]: () => pool.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -44,6 +44,8 @@ export interface ChildListener {
 export interface SandboxChild {
   /** The pid of the engine, which may run below the started process; 0 while it is unknown. */
   readonly pid: number;
+  /** The process group with everything that the child started; 0 if it could not be started. */
+  readonly group: number;
   /** The process has ended, and its listener was called. */
   readonly isGone: boolean;
   /** Replaced whenever the child changes its owner. */
@@ -98,6 +100,7 @@ function startProcess(options: ChildOptions, listener: ChildListener): SandboxCh
     get pid() {
       return pid;
     },
+    group,
     get isGone() {
       return isGone;
     },

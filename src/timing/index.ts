@@ -5,4 +5,6 @@ export type { BackoffRange } from "./durations.ts";
 export { pollEvery } from "./poll-every.ts";
 export { createRecent } from "./recent.ts";
 export type { Recent } from "./recent.ts";
+export { runAtOnce, runInSlices } from "./slices.ts";
+export type { RunSlice, SlicedWork } from "./slices.ts";
 export { NEVER, settlesWithin, untilAborted } from "./until-aborted.ts";

@@ -1,9 +1,10 @@
 /** Caches, backoff, races and polling, each just below and just above its limit. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, it, test } from "node:test";
 
-import { backoffMs, createRecent, pollEvery, settlesWithin, untilAborted } from "./index.ts";
+import { backoffMs, createRecent, pollEvery, runAtOnce, runInSlices, settlesWithin, untilAborted } from "./index.ts";
+import type { SlicedWork } from "./index.ts";
 
 test("createRecent keeps entries up to its limit and drops the one used longest ago", () => {
   const recent = createRecent<string, number>(2);
@@ -73,4 +74,38 @@ test("pollEvery continues after a failed run and waits for the last run when dis
   const after = runs;
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(runs, after);
+});
+
+/** Ends when `isOver` holds. */
+function* workUntil(isOver: () => boolean): SlicedWork<string> {
+  while (!isOver()) yield;
+  return "done";
+}
+
+describe("sliced work", () => {
+  it("runInSlices lets the event loop turn between two slices", async () => {
+    let hasTurned = false;
+    setImmediate(() => (hasTurned = true));
+    assert.equal(await runInSlices(workUntil(() => hasTurned)), "done");
+  });
+  it("runInSlices stops when a slice is refused", async () => {
+    let slices = 0;
+    const refuse = <T>(slice: () => T): T => {
+      slices += 1;
+      if (slices > 2) throw new RangeError("enough");
+      return slice();
+    };
+    await assert.rejects(
+      runInSlices(
+        workUntil(() => false),
+        refuse,
+      ),
+      new RangeError("enough"),
+    );
+    assert.equal(slices, 3);
+  });
+  it("runAtOnce returns the result without a pause", () => {
+    let steps = 0;
+    assert.equal(runAtOnce(workUntil(() => (steps += 1) > 3)), "done");
+  });
 });

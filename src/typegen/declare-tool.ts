@@ -2,7 +2,9 @@
 
 import { describeEffect, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema, Tool } from "../domain/index.ts";
+import { createRecent } from "../timing/index.ts";
 import { quote, toCommentText, toKey } from "./escape-text.ts";
+import type { ConvertedType } from "./types/definitions.ts";
 import { createNamedTypes } from "./types/named-types.ts";
 import type { NamedTypes } from "./types/named-types.ts";
 import { hasDeadRef, refOf, resolveRef } from "./types/resolve-ref.ts";
@@ -16,6 +18,8 @@ const DESCRIPTION_LENGTH = 2048;
 const NAME_LENGTH = 128;
 const CALL_LENGTH = 400;
 const MAX_BRIEF_NAMES = 12;
+/** The tools whose converted types are kept, for each detail; each has some kilobytes. */
+const KEPT_TOOLS = 300;
 const COMMENT_LENGTH = { types: 120, full: 1000 } as const;
 
 /** Above this many parts of a schema, arguments count as required: less convenient, but never wrong. */
@@ -56,16 +60,33 @@ export function declareLoosely(tool: Tool): string {
 
 /** Declares a method with its comment, indented once. Adds the types it uses to `types`. */
 export function declareMember(tool: Tool, detail: "types" | "full", types: NamedTypes): string {
-  const options = { commentLength: COMMENT_LENGTH[detail], indent: 1, examples: detail === "full" };
+  const converted = CONVERTED[detail].getOr(tool, () => convertTool(tool, detail));
   const method = toMethod(tool);
-  const input = types.finish(convertSchema(tool.input, { ...options, open: "unknown" }), `${method}Args`, "  ");
+  const input = types.finish(converted.input, `${method}Args`, "  ");
   const args = input === "unknown" ? "Record<string, unknown>" : input;
-  const result = tool.output ?? tool.learned;
-  const output = result
-    ? types.finish(convertSchema(result, { ...options, open: "any" }), `${method}Result`, "  ")
-    : "any";
+  const output = converted.output ? types.finish(converted.output, `${method}Result`, "  ") : "any";
   const mark = needsArguments(tool.input, { root: tool.input, left: MAX_PARTS }) ? "" : "?";
   return `${toComment(tool, detail)}\n  ${toMethodName(tool)}(args${mark}: ${args}): Promise<${output}>;`;
+}
+
+interface ConvertedTool {
+  readonly input: ConvertedType;
+  readonly output: ConvertedType | undefined;
+}
+
+/** Converting is most of the work, and a program may ask for the same tools again and again. Tools are immutable. */
+const CONVERTED = {
+  types: createRecent<Tool, ConvertedTool>(KEPT_TOOLS),
+  full: createRecent<Tool, ConvertedTool>(KEPT_TOOLS),
+};
+
+function convertTool({ input, output, learned }: Tool, detail: "types" | "full"): ConvertedTool {
+  const options = { commentLength: COMMENT_LENGTH[detail], indent: 1, examples: detail === "full" };
+  const result = output ?? learned;
+  return {
+    input: convertSchema(input, { ...options, open: "unknown" }),
+    output: result && convertSchema(result, { ...options, open: "any" }),
+  };
 }
 
 /** Returns the call on one line without comments, for errors about wrong arguments. */

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { parseConnectorId, parseDigest, parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, JsonSchema, Tool, ToolAddress } from "../domain/index.ts";
 import { MAX_API_CHARACTERS, declareApi } from "./declare-api.ts";
-import { MAX_DESCRIBED_CHARACTERS, describeTools } from "./describe-tools.ts";
+import { MAX_DESCRIBED_CHARACTERS, describeInSlices, describeTools } from "./describe-tools.ts";
 
 function known<T>(value: T | undefined): T {
   assert.ok(value !== undefined);
@@ -143,6 +143,48 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
     assert.ok(declarations.length < MAX_DESCRIBED_CHARACTERS * 1.1);
     assert.match(declarations, /^\/\/ The size limit is reached: the tools below have one line each\./m);
     assert.match(declarations, /^\/\/ \d+ more tools are not shown\. Use search, then describe them by name\.$/m);
+  });
+});
+
+/** A tool whose schema counts how often its properties are read. */
+function countedTool(name: string, reads: string[], properties: JsonSchema): Tool {
+  const input = Object.defineProperty({ type: "object" }, "properties", {
+    enumerable: true,
+    get: () => {
+      reads.push(name);
+      return properties;
+    },
+  });
+  return toolOf(name, input);
+}
+
+describe("the cost of describe", () => {
+  it("converts the schema of a tool once for each detail", () => {
+    const reads: string[] = [];
+    const snapshot = snapshotOf("e", [countedTool("big.tool", reads, { a: { type: "string" } })]);
+    const first = describeTools(snapshot, ["big.tool"], OPTIONS);
+    const converted = reads.length;
+    assert.ok(converted > 0);
+    assert.deepEqual(describeTools(snapshot, ["big"], OPTIONS), first);
+    assert.equal(reads.length, converted);
+    describeTools(snapshot, ["big"], { ...OPTIONS, detail: "full" });
+    assert.ok(reads.length > converted);
+  });
+  it("stops writing declarations after twenty that do not fit", () => {
+    const reads: string[] = [];
+    const wide = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]));
+    const tools = Array.from({ length: 60 }, (_, at) => countedTool(`big.tool${at}`, reads, wide));
+    const { declarations } = describeTools(snapshotOf("f", tools), ["big"], { ...OPTIONS, detail: "full" });
+    assert.match(declarations, /^\/\/ big\.tool59\(/m);
+    const countReads = (tool: string): number => reads.filter((name) => name === tool).length;
+    assert.ok(countReads("big.tool10") > countReads("big.tool59"));
+    assert.equal(countReads("big.tool30"), countReads("big.tool59"));
+  });
+  it("pauses after each name and each tool", () => {
+    const work = describeInSlices(SMALL, ["files", "nothing"], OPTIONS);
+    let pauses = 0;
+    while (work.next().done !== true) pauses += 1;
+    assert.equal(pauses, 4);
   });
 });
 

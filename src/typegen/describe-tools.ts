@@ -2,6 +2,8 @@
 
 import { GloveboxError, describeWithheld, parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, SecretGrants, Tool, ToolAddress } from "../domain/index.ts";
+import { runAtOnce } from "../timing/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
 import type { DescribeDetail } from "./declare-tool.ts";
@@ -42,6 +44,9 @@ export const MAX_DESCRIBED_CHARACTERS = 100_000;
 /** Reserved for the single lines of tools whose declarations do not fit. */
 const LINES_CHARACTERS = 20_000;
 
+/** After this many declarations that do not fit, no more are written: their size is only known then. */
+const MAX_MISFITS = 20;
+
 const MAX_NAME_LENGTH = 260;
 const MAX_HINT_LENGTH = 1000;
 
@@ -66,6 +71,15 @@ export function describeTools(
   names: readonly string[],
   options: DescribeOptions,
 ): Description {
+  return runAtOnce(describeInSlices(snapshot, names, options));
+}
+
+/** The same with a pause after each name and each tool. */
+export function* describeInSlices(
+  snapshot: CatalogSnapshot,
+  names: readonly string[],
+  options: DescribeOptions,
+): SlicedWork<Description> {
   if (names.length > MAX_NAMES) {
     throw new GloveboxError("REQUEST_INVALID", `describe takes at most ${MAX_NAMES} names, not ${names.length}`, {
       hint: "Describe a whole namespace, or use several calls",
@@ -79,8 +93,10 @@ export function describeTools(
     const found = findTools(snapshot, name);
     for (const tool of found) tools.set(tool.address, tool);
     if (found.length === 0) unknown.push(toUnknown(snapshot, name, options));
+    yield;
   }
-  const text = [...unknown.map(toHint), ...own, ...declareAll([...tools.values()], options.detail)].join("\n");
+  const declared = yield* declareAll([...tools.values()], options.detail);
+  const text = [...unknown.map(toHint), ...own, ...declared].join("\n");
   return { declarations: text === "" ? "" : `${text}\n`, tools: [...tools.keys()], unknown };
 }
 
@@ -119,13 +135,17 @@ function toHint({ name, nearest, withheld, empty }: UnknownName): string {
 type Namespaces = Map<string, { readonly members: string[]; readonly types: NamedTypes }>;
 
 /** Returns whole declarations while they fit, then single lines, then only the number of missing tools. */
-function declareAll(tools: readonly Tool[], detail: DescribeDetail): readonly string[] {
+function* declareAll(tools: readonly Tool[], detail: DescribeDetail): SlicedWork<readonly string[]> {
   const namespaces: Namespaces = new Map();
   const lines: string[] = [];
   let left = MAX_DESCRIBED_CHARACTERS;
   let missing = 0;
+  let misfits = 0;
   for (const tool of tools) {
-    const spent = detail === "brief" ? 0 : declareInto(namespaces, tool, { detail, left: left - LINES_CHARACTERS });
+    yield;
+    const isShort = detail === "brief" || misfits > MAX_MISFITS;
+    const spent = isShort ? 0 : declareInto(namespaces, tool, { detail, left: left - LINES_CHARACTERS });
+    misfits += spent === 0 ? 1 : 0;
     const line = spent === 0 ? declareBriefly(tool) : "";
     left -= spent + line.length;
     if (spent > 0) continue;

@@ -3,7 +3,7 @@
 export { declareApi } from "./declare-api.ts";
 export { declareToolFirst, toSignature } from "./declare-tool.ts";
 export type { DescribeDetail } from "./declare-tool.ts";
-export { describeTools } from "./describe-tools.ts";
+export { describeInSlices, describeTools } from "./describe-tools.ts";
 export type { Description } from "./describe-tools.ts";
 export { outlineShape } from "./outline-shape.ts";
 export { refOf, resolveRef } from "./types/resolve-ref.ts";

@@ -356,6 +356,11 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     ["LIMIT_TIME", 1],
   ),
   "sandbox.limits.depth": limits("return [[[[[[1]]]]]]", { depth: 3 }, ["LIMIT_SIZE", [[[[[[1]]]]]]]),
+  "sandbox.limits.hostMs": limits(
+    "for (let i = 0; i < 50; i++) await probe.echo({ text: 'x'.repeat(1_000) }); return 1",
+    { hostMs: 1 },
+    ["LIMIT_TIME", 1],
+  ),
   "sandbox.limits.memoryBytes": limits(
     "const kept = []; for (let i = 0; i < 50; i++) kept.push(new Array(1e5).fill(i + 0.5)); return kept.length",
     { memoryBytes: 16 * MIB },

@@ -23,19 +23,20 @@ export async function invoke(crossing: Crossing): Promise<void> {
   const { bridge, seq, call, entry, target, trace } = crossing;
   const { tool, answer, judge } = target;
   const { options, emit } = bridge;
+  const { spend } = bridge.hostTime;
   emit({ kind: "called", seq, tool: tool.address });
   const decideAgain = (args: JsonObject): Decision => options.decide({ ...call, args }, judge?.(args) ?? tool);
   const onProgress = (progress: CallProgress): void => emit({ kind: "progress", seq, tool: tool.address, progress });
   const onSent = (): void => void (entry.isSent = true);
   if (answer) {
     crossing.value = await within(options, tool.address, (signal) =>
-      answer(call.args, { signal, onSent, decide: decideAgain }),
+      answer(call.args, { signal, onSent, spend, decide: decideAgain }),
     );
     if (target.noteResult) entry.note = target.noteResult(crossing.value);
     return;
   }
   const answered = await within(options, tool.address, (signal) =>
-    options.invoke(tool, call.args, { signal, onProgress, onSent, ...defined({ trace }) }),
+    options.invoke(tool, call.args, { signal, onProgress, onSent, spend, ...defined({ trace }) }),
   );
   crossing.value = answered.value;
   crossing.attachments = answered.attachments;

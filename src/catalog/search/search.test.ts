@@ -12,6 +12,9 @@ import { createSearch } from "./search.ts";
 import { splitWords } from "./split-terms.ts";
 import type { SearchRequest } from "./search.ts";
 
+/** Far above what a hundred bounded searches take, far below what unbounded ones would. */
+const AT_ONCE_MS = 5_000;
+
 type Definition = readonly [name: string, description: string, properties?: readonly string[]];
 
 function contribution(server: string, tools: readonly Definition[]) {
@@ -219,6 +222,15 @@ describe("the nearest addresses", () => {
     assert.deepEqual(nearest("zzzzzzzzzzz"), []);
     assert.deepEqual(nearest(""), []);
     assert.deepEqual(nearest("x".repeat(1_000_000)), []);
+  });
+  it("the nearest addresses are found at once among many that are similar", () => {
+    const name = (at: number): string => `${"abcdefghij".repeat(4)}${at}`;
+    const tools = Array.from({ length: 10_000 }, (_, at): Definition => [name(at), ""]);
+    const crowded = createSnapshot([contribution("x", tools)], 0);
+    const before = process.threadCpuUsage(); // a busy machine does not decide
+    for (let call = 0; call < 100; call += 1) findNearest(crowded, `x.${"jihgfedcba".repeat(9)}${call}`, 3);
+    assert.ok(process.threadCpuUsage(before).user / 1_000 < AT_ONCE_MS);
+    assert.deepEqual(findNearest(crowded, `x.${name(17)}_`, 1), [`x.${name(17)}`]);
   });
   it("the nearest addresses are at most as many as requested", () => {
     assert.equal(findNearest(SNAPSHOT, "github.list", 1).length, 1);

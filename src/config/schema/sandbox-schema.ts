@@ -25,6 +25,7 @@ const limitsSchema = z
       "Wall-clock time of a program, waiting included; starts again each time the program is resumed.",
     ),
     cpuMs: limit("cpuMs", [1, HOUR_MS], "Processor time of one program."),
+    hostMs: limit("hostMs", [1, HOUR_MS], "Time of the gateway's thread for the calls of one program."),
     memoryBytes: limit("memoryBytes", [8 * MIB, 4096 * MIB], "Memory of one program, on and off the heap."),
     calls: limit("calls", [1, 100_000], "Attempts to call a tool, including refused ones."),
     concurrentCalls: limit("concurrentCalls", [1, 1000], "Calls in flight at the same time."),

@@ -4,7 +4,7 @@
  */
 
 import type { AskDecision } from "../../bridge/index.ts";
-import { GloveboxError, defined, describeError } from "../../domain/index.ts";
+import { DEFAULT_LIMITS, GloveboxError, defined, describeError } from "../../domain/index.ts";
 import type { Approval, CatalogSnapshot, Execution, ExecutionResult, LabelSource } from "../../domain/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 
@@ -91,7 +91,9 @@ async function runWithinQuota(
   const opened = Promise.resolve();
   const { start } = recording;
   const opening: ExecutionOpening = { execution, opened, durable: () => opened, journal, ...defined({ start }) };
-  const request: ExecutionRequest = { ...recording.request, signal: entry.signal, onEvent: entry.onEvent };
+  // The journal of an earlier version does not have every limit.
+  const known = { ...recording.request, limits: { ...DEFAULT_LIMITS, ...recording.request.limits } };
+  const request: ExecutionRequest = { ...known, signal: entry.signal, onEvent: entry.onEvent };
   const { principal, limits: wanted } = request;
   const when = why === "restarted" ? why : "again";
   const result = await runWithinQuotas({ execution: execution.id, principal, limits: wanted, when }, deps.admit, {

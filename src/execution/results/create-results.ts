@@ -6,10 +6,12 @@
 import { GloveboxError, parseJson, parseResultId } from "../../domain/index.ts";
 import type { Instant, Json, PrincipalId, ResultId, ResultQuery } from "../../domain/index.ts";
 import type { ResultSummary, Store, StoredResult } from "../../store/index.ts";
+import { runInSlices } from "../../timing/index.ts";
+import type { RunSlice } from "../../timing/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
 import type { KeptFile, ResultOwner, ResultPart, Results } from "../kept-results.ts";
-import { pageOf, readPart } from "./read-part.ts";
+import { pageOf, readInSlices } from "./read-part.ts";
 
 interface ResultsOptions {
   readonly store: Store["results"];
@@ -21,14 +23,15 @@ interface ResultsOptions {
 }
 
 const JSON_TYPE = "application/json";
+/** The parsed values that are kept, by the size of their JSON. */
+const PARSED_BYTES = 16 * 1024 * 1024;
 const MAX_SHAPE_CHARS = 2_000;
 /** Divisible by three, so that the base64 of pages can be joined. */
 const FILE_PAGE_BYTES = 768 * 1024;
 
 export function createResults(options: ResultsOptions): Results {
   const { store, now, createId } = options;
-  /** Pages of one value are usually read one after the other, and parsing it is expensive. */
-  let latest: { readonly id: ResultId; readonly value: Json } | undefined;
+  const parsed = createParsedValues();
 
   const put = async (owner: ResultOwner, file: KeptFile, shape: string): Promise<ResultId> => {
     const id = createId();
@@ -52,13 +55,14 @@ export function createResults(options: ResultsOptions): Results {
     return whole;
   };
 
-  const readValue = async (summary: ResultSummary): Promise<Json> => {
-    if (latest?.id !== summary.id) {
-      const { body } = await getBody(summary);
-      // `keepValue` of this gateway wrote it.
-      latest = { id: summary.id, value: parseJson(Buffer.from(body).toString("utf8")) ?? null };
-    }
-    return latest.value;
+  const readValue = async (summary: ResultSummary, spend: RunSlice): Promise<Json> => {
+    const known = parsed.get(summary.id);
+    if (known !== undefined) return known;
+    const { body } = await getBody(summary);
+    // `keepValue` of this gateway wrote it.
+    const value = spend(() => parseJson(Buffer.from(body).toString("utf8")) ?? null);
+    parsed.add(summary.id, value, summary.bytes);
+    return value;
   };
 
   return {
@@ -68,15 +72,35 @@ export function createResults(options: ResultsOptions): Results {
       return { handle: await put(owner, { mimeType: JSON_TYPE, body }, shape), bytes: body.byteLength, shape };
     },
     keepFile: (owner, file) => put(owner, file, ""),
-    async read(principal, rawHandle, query) {
+    async read(principal, rawHandle, query, spend = (slice) => slice()) {
       const summary = await get(principal, rawHandle);
       if (isFile(summary)) return { ...readBytes(await getBody(summary), query), summary };
-      return { ...readPart(await readValue(summary), query), summary };
+      const value = await readValue(summary, spend);
+      return { ...(await runInSlices(readInSlices(value, query), spend)), summary };
     },
     summarize: get,
     async findFile(principal, handle) {
       const found = await store.find(handle, { principal, now: now() });
       return found && isFile(found) ? found : undefined;
+    },
+  };
+}
+
+/** Pages of a value are usually read one after the other, and parsing it is expensive. */
+function createParsedValues() {
+  const values = new Map<ResultId, { readonly value: Json; readonly bytes: number }>();
+  return {
+    /** `undefined` for a value that is not kept. */
+    get: (id: ResultId): Json | undefined => values.get(id)?.value,
+    /** Drops the oldest ones above the limit, never this one. */
+    add(id: ResultId, value: Json, bytes: number): void {
+      values.set(id, { value, bytes });
+      let total = values.values().reduce((sum, one) => sum + one.bytes, 0);
+      for (const [oldest, one] of values) {
+        if (total <= PARSED_BYTES || oldest === id) return;
+        values.delete(oldest);
+        total -= one.bytes;
+      }
     },
   };
 }

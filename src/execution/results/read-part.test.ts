@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
-import { readPart } from "./read-part.ts";
+import { readInSlices, readPart } from "./read-part.ts";
 
 const VALUE = { issues: [{ title: "One", "odd key": { x: [1, 2, 3] } }, { title: "two" }], note: "a\nneedle\nc\nd" };
 
@@ -114,6 +114,42 @@ describe("a search", () => {
   });
   it("grep is literal: a pattern matches only itself", () => {
     assert.deepEqual(readPart(["aaa", "(a+)+$"], { grep: "(a+)+$" }).value, [{ index: 1, item: "(a+)+$" }]);
+  });
+  it("grep finds every line as splitting the text would", () => {
+    const lines = fc.array(fc.constantFrom("", "a", "b", "ab"), { minLength: 1 });
+    fc.assert(
+      fc.property(lines, (all) => {
+        const expected = all.flatMap((text, at) =>
+          text.includes("a")
+            ? [{ line: at + 1, text, before: all.slice(Math.max(0, at - 2), at), after: all.slice(at + 1, at + 3) }]
+            : [],
+        );
+        assert.deepEqual(readPart(all.join("\n"), { grep: "A" }).value, expected);
+      }),
+    );
+  });
+  it("grep pauses in a long value and not in a short one", () => {
+    const countPauses = (value: Json): number => {
+      const work = readInSlices(value, { grep: "x" });
+      let pauses = 0;
+      while (work.next().done !== true) pauses += 1;
+      return pauses;
+    };
+    assert.equal(countPauses(["a".repeat(1_000)]), 0);
+    assert.ok(countPauses(Array.from({ length: 1_000 }, () => "a".repeat(1_000))) >= 10);
+    assert.ok(countPauses("a\n".repeat(100_000)) >= 10);
+  });
+  it("grep refuses more than 100,000 matches in one page, and counts them all in pages", () => {
+    const items = (count: number): Json => Array.from({ length: count }, () => "a");
+    for (const count of [99_999, 100_000]) assert.equal(readPart(items(count), { grep: "a" }).total, count);
+    assert.throws(() => readPart(items(100_001), { grep: "a" }), {
+      code: "LIMIT_SIZE",
+      message: "grep found more than 100000 matches",
+    });
+    assert.deepEqual(readPart(items(100_001), { grep: "a", offset: 100_000, limit: 5 }), {
+      value: [{ index: 100_000, item: "a" }],
+      total: 100_001,
+    });
   });
   it("grep results have pages, too", () => {
     assert.deepEqual(readPart(["a1", "b", "a2"], { grep: "a", offset: 1, limit: 1 }), {

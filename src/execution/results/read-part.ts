@@ -5,22 +5,36 @@
 
 import { GloveboxError, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Json, ResultQuery } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 import type { ResultPart } from "../kept-results.ts";
 
 /** Lines before and after a line that matches. */
 const CONTEXT_LINES = 2;
 
+/** A search that finds more must ask for pages. */
+const MAX_MATCHES = 100_000;
+/** Comparing this many characters takes a fraction of a millisecond. */
+const CHARS_PER_PAUSE = 64 * 1024;
+/** What a comparison costs besides its characters. */
+const COMPARISON_CHARS = 16;
+
 /** Throws `REQUEST_INVALID` for a path that does not exist, and for a page of a value without parts. */
 export function readPart(value: Json, query: ResultQuery): ResultPart {
+  return runAtOnce(readInSlices(value, query));
+}
+
+/** The same with pauses in a search. Throws `LIMIT_SIZE` for a search with too many matches in one page. */
+export function* readInSlices(value: Json, query: ResultQuery): SlicedWork<ResultPart> {
   const found = query.path === undefined ? value : findPath(value, query.path);
-  const matched = query.grep === undefined ? found : grep(found, query.grep.toLowerCase());
-  if (Array.isArray(matched)) return readItems(matched, query);
-  if (typeof matched === "string") return readCharacters(matched, query);
-  if (query.offset === undefined && query.limit === undefined) return { value: matched };
-  if (!isJsonObject(matched)) throw withoutParts(matched);
-  const { value: entries, ...page } = readItems(Object.entries(matched), query);
-  return { value: Object.fromEntries(entries), ...page };
+  if (query.grep !== undefined) return yield* grep(found, query.grep.toLowerCase(), query);
+  if (Array.isArray(found)) return readItems(found, query);
+  if (typeof found === "string") return readCharacters(found, query);
+  if (query.offset === undefined && query.limit === undefined) return { value: found };
+  if (!isJsonObject(found)) throw withoutParts(found);
+  const { value: keys, ...page } = readItems(Object.keys(found), query);
+  return { value: Object.fromEntries(keys.map((key) => [key, found[key] ?? null])), ...page };
 }
 
 function withoutParts(value: Json): GloveboxError {
@@ -64,28 +78,93 @@ export function pageOf(
   return { start, end, next: end < total ? { next: end } : {} };
 }
 
-function grep(value: Json, wanted: string): Json {
-  if (typeof value === "string") return grepLines(value.split("\n"), wanted);
-  if (Array.isArray(value)) {
-    return value.flatMap((item: Json, index) => (contains(item, wanted) ? [{ index, item }] : []));
+/** A part of a value that is searched, and how it is shown if one of its texts contains the wanted one. */
+interface Searched {
+  readonly texts: readonly string[];
+  readonly show: () => Json;
+}
+
+/** Shows only the matches of the page, and counts the others. */
+function* grep(value: Json, wanted: string, query: ResultQuery): SlicedWork<ResultPart> {
+  const { offset = 0, limit = Infinity } = query;
+  const page: Json[] = [];
+  let total = 0;
+  let compared = 0;
+  for (const { texts, show } of listSearched(value)) {
+    if (texts.some((text) => text.toLowerCase().includes(wanted))) {
+      if (total >= offset && total < offset + limit) page.push(show());
+      if (page.length > MAX_MATCHES) throw tooManyMatches();
+      total += 1;
+    }
+    compared += texts.reduce((sum, text) => sum + text.length, COMPARISON_CHARS);
+    if (compared < CHARS_PER_PAUSE) continue;
+    compared = 0;
+    yield;
   }
-  if (!isJsonObject(value)) return contains(value, wanted) ? [{ value }] : [];
-  return Object.entries(value).flatMap(([key, item]) =>
-    key.toLowerCase().includes(wanted) || contains(item, wanted) ? [{ key, value: item }] : [],
-  );
+  return { value: page, total, ...pageOf(total, query).next };
 }
 
-function grepLines(lines: readonly string[], wanted: string): Json {
-  return lines.flatMap((text, at) => {
-    if (!text.toLowerCase().includes(wanted)) return [];
-    const before = lines.slice(Math.max(0, at - CONTEXT_LINES), at);
-    return [{ line: at + 1, text, before, after: lines.slice(at + 1, at + 1 + CONTEXT_LINES) }];
+function* listSearched(value: Json): Generator<Searched> {
+  if (typeof value === "string") {
+    yield* listLines(value);
+  } else if (typeof value !== "object" || value === null) {
+    yield { texts: [toText(value)], show: () => ({ value }) };
+  } else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      yield { texts: [key, toText(item)], show: () => ({ key, value: item }) };
+    }
+  } else {
+    for (const [index, item] of value.entries()) yield { texts: [toText(item)], show: () => ({ index, item }) };
+  }
+}
+
+/** Without splitting the text, which may have millions of lines. */
+function* listLines(text: string): Generator<Searched> {
+  let line = 1;
+  for (let start = 0; start <= text.length; line += 1) {
+    const [from, at, end] = [start, line, endOfLine(text, start)];
+    const own = text.slice(from, end);
+    yield {
+      texts: [own],
+      show: () => ({ line: at, text: own, before: linesBefore(text, from), after: linesAfter(text, end) }),
+    };
+    start = end + 1;
+  }
+}
+
+function linesBefore(text: string, from: number): readonly string[] {
+  const lines: string[] = [];
+  for (let end = from - 1; end >= 0 && lines.length < CONTEXT_LINES;) {
+    const start = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
+    lines.unshift(text.slice(start, end));
+    end = start - 1;
+  }
+  return lines;
+}
+
+function linesAfter(text: string, before: number): readonly string[] {
+  const lines: string[] = [];
+  for (let start = before + 1; start <= text.length && lines.length < CONTEXT_LINES;) {
+    const end = endOfLine(text, start);
+    lines.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? text.length : end;
+}
+
+function toText(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function tooManyMatches(): GloveboxError {
+  return new GloveboxError("LIMIT_SIZE", `grep found more than ${MAX_MATCHES} matches`, {
+    hint: "Read them in pages with offset and limit, or search for a longer string",
   });
-}
-
-function contains(value: Json, wanted: string): boolean {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.toLowerCase().includes(wanted);
 }
 
 const MAX_PATH_CHARS = 1_000;
@@ -151,6 +230,7 @@ function nowhere(walked: string, step: string | number, value: Json): GloveboxEr
 function describePlace(value: Json): string {
   if (Array.isArray(value)) return `It is an array of ${value.length} items`;
   if (!isJsonObject(value)) return `It is ${value === null ? "null" : `a ${typeof value}`}`;
-  const keys = Object.keys(value).map((key) => key.slice(0, 50));
-  return `It has ${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}${keys.length > MAX_SHOWN_KEYS ? ", …" : ""}`;
+  const keys = Object.keys(value);
+  const shown = keys.slice(0, MAX_SHOWN_KEYS).map((key) => key.slice(0, 50));
+  return `It has ${shown.join(", ")}${keys.length > MAX_SHOWN_KEYS ? ", …" : ""}`;
 }

@@ -82,6 +82,51 @@ describe("a large value", () => {
     );
     assert.deepEqual({ ...failed, error: failed.error?.code }, { ...rest, state: "failed", error: "LIMIT_SIZE" });
   });
+  it("kept values that are read in turns are parsed once", async () => {
+    const store = await openStore({ path: ":memory:", now: () => 0 });
+    const found: string[] = [];
+    const find: typeof store.results.find = (id, reader) => {
+      found.push(id);
+      return store.results.find(id, reader);
+    };
+    const ids = ["1", "2", "3"].map((digit) => known(parseResultId(`rs_${digit.repeat(24)}`)));
+    const [one, two, three] = ids;
+    const results = createResults({
+      store: { ...store.results, find },
+      now: () => 7,
+      createId: () => known(ids.shift()),
+      keepMs: 100,
+      totalBytes: 100_000_000,
+    });
+    const large = "x".repeat(9 * 1024 * 1024);
+    await results.keepValue(OWNER, { a: 1 });
+    await results.keepValue(OWNER, { a: 2 });
+    await results.keepValue(OWNER, [large]);
+    const read = async (id: unknown, path: string) => (await results.read(AGENT.id, id, { path })).value;
+    assert.deepEqual(
+      [await read(one, "a"), await read(two, "a"), await read(one, "a"), await read(two, "a")],
+      [1, 2, 1, 2],
+    );
+    assert.deepEqual(found, [one, two]);
+    assert.equal(await read(three, "[0]"), large);
+    assert.equal(await read(one, "a"), 1);
+    assert.deepEqual(found, [one, two, three]);
+  });
+  it("reading counts the time of its slices and ends with a refused one", async () => {
+    const results = await open();
+    const { handle } = await results.keepValue(OWNER, ["a"]);
+    let spent = 0;
+    const spend = <T>(slice: () => T): T => {
+      spent += 1;
+      return slice();
+    };
+    await results.read(AGENT.id, handle, { grep: "a" }, spend);
+    assert.equal(spent, 2); // parsing and the search
+    const refuse = (): never => {
+      throw new GloveboxError("LIMIT_TIME", "enough");
+    };
+    await assert.rejects(results.read(AGENT.id, handle, { grep: "a" }, refuse), { code: "LIMIT_TIME" });
+  });
   it("a kept value can be read by its principal only", async () => {
     const results = await open();
     const { handle } = await results.keepValue(OWNER, { secret: 1 });

@@ -8,14 +8,17 @@ import type { GloveboxError, Limits } from "../../domain/index.ts";
 import { measureProcess } from "../measure.ts";
 import { LOWEST_PRIORITY } from "../priority.ts";
 import type { ChildLease } from "../start-child.ts";
+import type { ChildWatch, Watchdog } from "../watchdog.ts";
 import { MOST_TIMERS, createOverrun } from "./overruns.ts";
-import { parseUsage } from "./parse-reports.ts";
+import { parseUsage, toDeath } from "./parse-reports.ts";
 
 const LOOK_MS = 20;
 /** A program that computed for longer is not interactive. */
 const GIVE_WAY_MS = 100;
 /** The isolate ends itself at the limit with its logs in order; otherwise the child is killed after this time. */
 const WALL_GRACE_MS = 25;
+/** The watchdog is later by this much: the watch of this file also knows what the child reported. */
+const WATCHDOG_GRACE_MS = 100;
 /** Memory of the engine besides the program's data: compiled code, garbage collection, buffers. */
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
 
@@ -27,18 +30,31 @@ export class ProgramWatch {
   readonly #startedAt = performance.now();
   readonly #wall: NodeJS.Timeout;
   readonly #looks: NodeJS.Timeout;
+  readonly #guard: ChildWatch;
   #gaveWay = false;
   cpuMs = 0;
   /** The most memory that was measured for the program. */
   peakBytes = 0;
 
   /** `overrun` is called when a limit is passed, and again at the next look unless the watch is stopped. */
-  constructor(lease: ChildLease, limits: Limits, overrun: (error: GloveboxError) => void) {
+  constructor(
+    lease: ChildLease & { readonly watchdog: Watchdog },
+    limits: Limits,
+    overrun: (error: GloveboxError) => void,
+  ) {
     this.#lease = lease;
     this.#limits = limits;
     this.#overrun = overrun;
     this.#wall = setTimeout(() => overrun(createOverrun("wall", limits)), lastMs(limits));
     this.#looks = setInterval(() => this.#look(), LOOK_MS);
+    const { child, baseline, watchdog } = lease;
+    this.#guard = watchdog.watch({
+      group: child.group,
+      pid: child.pid,
+      wallMs: lastMs(limits) + WATCHDOG_GRACE_MS,
+      cpuMs: baseline.cpuMs + limits.cpuMs + WATCHDOG_GRACE_MS,
+      residentBytes: baseline.residentBytes + limits.memoryBytes + MEMORY_MARGIN_BYTES,
+    });
   }
 
   get elapsedMs(): number {
@@ -55,6 +71,15 @@ export class ProgramWatch {
   stop(): void {
     clearTimeout(this.#wall);
     clearInterval(this.#looks);
+    this.#guard.stop();
+  }
+
+  /** Why the child is gone: a limit if the watchdog killed it for one, otherwise `reason`. */
+  toDeath(reason: GloveboxError): GloveboxError {
+    const limit = this.#guard.exceeded();
+    return limit
+      ? createOverrun(limit, this.#limits, Math.max(this.cpuMs, this.#limits.cpuMs))
+      : toDeath(reason, this.#limits, this.peakBytes);
   }
 
   #look(): void {

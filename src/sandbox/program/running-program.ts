@@ -12,9 +12,10 @@ import type { ChildLease } from "../start-child.ts";
 import { endedEarly, playTape } from "../tape.ts";
 import type { Delivery, TapePlayer } from "../tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
+import type { Watchdog } from "../watchdog.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
 import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
-import { isOutOfMemory, parseOverrun, parseThrown, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import { isOutOfMemory, parseOverrun, parseThrown, parseValue, toFatal } from "./parse-reports.ts";
 import { ProgramWatch, createTimers } from "./program-watch.ts";
 
 const NEARLY_ALL = 0.8;
@@ -22,6 +23,7 @@ const NEARLY_ALL = 0.8;
 export interface RunOptions extends ChildLease {
   readonly job: SandboxJob;
   readonly queueMs: number;
+  readonly watchdog: Watchdog;
   /** Four 32-bit numbers for the program's random values. */
   readonly seed: () => readonly number[];
   readonly now: () => number;
@@ -54,7 +56,7 @@ export class RunningProgram {
     job.suspend?.addEventListener("abort", this.#suspend, { once: true });
     child.listener = {
       frame: (frame) => this.#receive(frame),
-      gone: (reason) => this.#fail(toDeath(reason, limits, this.#watch.peakBytes)),
+      gone: (reason) => this.#fail(this.#watch.toDeath(reason)),
     };
     this.#start();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
