@@ -45,6 +45,9 @@ export interface DurableValues {
   erase(key: string): Promise<void>;
 }
 
+/** The most that `limits.depth` can be. A deeper result is refused right after it was parsed, because later steps recurse. */
+export const MOST_DEPTH = 512;
+
 /** The result of one call: one JSON value, and the files that came with it. */
 export interface RemoteResult {
   readonly value: Json;

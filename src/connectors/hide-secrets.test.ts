@@ -56,6 +56,12 @@ describe("hideSecrets", () => {
       assert.deepEqual(value, { "k [secret]": ["v [secret]", 1] });
     });
   }
+  it("passes a result of 512 levels and refuses a deeper one", async () => {
+    const nest = (depth: number): Json => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+    const call = (depth: number) => hidden(sayingOf("", nest(depth))).call("t", {}, { signal });
+    for (const depth of [511, 512]) assert.deepEqual((await call(depth)).value, nest(depth));
+    for (const depth of [513, 3_000, 100_000]) await assert.rejects(call(depth), { code: "LIMIT_SIZE" });
+  });
   it("masks a secret in errors, hints, states, descriptions and progress", async () => {
     const connector = hidden(sayingOf(`bad ${SECRET}`));
     const heard: CallProgress[] = [];

@@ -3,10 +3,11 @@
  * headers: what was lent to them must not reach a program, a model, a log or a status line.
  */
 
-import { GloveboxError, defined, mapTexts } from "../domain/index.ts";
+import { GloveboxError, defined, depthOf, mapTexts } from "../domain/index.ts";
 import type { CallProgress, UpstreamStatus } from "../domain/index.ts";
 import type { Hide } from "../vault/index.ts";
 
+import { MOST_DEPTH } from "./connector.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "./connector.ts";
 
 /**
@@ -76,6 +77,11 @@ function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
 
 /** A file cannot be rewritten without breaking it, so an answer with a secret in a file is refused. */
 function hideInResult({ value, attachments }: RemoteResult, hide: Hide): RemoteResult {
+  if (depthOf(value, MOST_DEPTH) > MOST_DEPTH) {
+    throw new GloveboxError("LIMIT_SIZE", `The result nests deeper than ${MOST_DEPTH} levels`, {
+      hint: "Ask the tool for less: a filter, a page, fewer fields",
+    });
+  }
   for (const { base64, mimeType } of attachments) {
     const bytes = Buffer.from(base64, "base64");
     const texts = [bytes.toString("latin1"), bytes.toString("utf8"), mimeType];

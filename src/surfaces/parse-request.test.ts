@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
-import { parseDescribeArguments, parseExecuteArguments, parseSearchArguments } from "./parse-request.ts";
+import type { Json } from "../domain/index.ts";
+import {
+  parseDescribeArguments,
+  parseExecuteArguments,
+  parseLibraryRequest,
+  parseSearchArguments,
+} from "./parse-request.ts";
 
 function refusal(parse: () => unknown): string {
   try {
@@ -74,6 +80,22 @@ test("execute refuses an unknown limit and one below 1", () => {
     /limits\.wallMs/,
   );
   assert.deepEqual(parseExecuteArguments({ code: "1", limits: { wallMs: 1 } }).limits, { wallMs: 1 });
+});
+
+test("execute takes input of 512 levels and refuses a deeper one", () => {
+  const nest = (depth: number): Json => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+  for (const depth of [511, 512]) assert.ok(parseExecuteArguments({ code: "1", input: nest(depth) }).input);
+  for (const depth of [513, 3_000, 100_000]) {
+    assert.match(
+      refusal(() => parseExecuteArguments({ code: "1", input: nest(depth) })),
+      /`input` nests deeper than 512 levels \| Send a flatter value$/,
+    );
+  }
+  assert.match(
+    refusal(() => parseLibraryRequest({ code: "1", input: nest(513) })),
+    /`input` nests deeper than 512 levels/,
+  );
+  assert.ok(parseLibraryRequest({ code: "1", input: nest(512) }).input);
 });
 
 test("search takes no arguments, or a page of 1 to 50", () => {

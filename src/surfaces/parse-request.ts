@@ -8,7 +8,7 @@ import * as z from "zod";
 import type { SearchRequest } from "../catalog/index.ts";
 import { parseLimits, parseNetworkPolicy } from "../config/index.ts";
 import type { WrittenNetworkPolicy } from "../config/index.ts";
-import { DEFAULT_LIMITS, GloveboxError, defined, isJsonObject, parseTraceContext } from "../domain/index.ts";
+import { DEFAULT_LIMITS, GloveboxError, defined, depthOf, isJsonObject, parseTraceContext } from "../domain/index.ts";
 import type { ExecutionEvent, Json, ResultQuery } from "../domain/index.ts";
 import { parseRecordingFile } from "../execution/index.ts";
 import type { ExecuteInput, KeptExecution } from "../execution/index.ts";
@@ -18,6 +18,8 @@ export const MAX_NAMES = 50;
 /** Tools in one page of `search`. */
 export const MAX_PAGE = 50;
 const MAX_GREP_CHARS = 1_000;
+/** The most that `limits.depth` can be. Deeper JSON is refused right after it was parsed, because later steps recurse. */
+export const MOST_DEPTH = 512;
 /** The longest delay of a timer. */
 const MOST_MS = 2_147_483_647;
 
@@ -98,7 +100,9 @@ export function parseExecuteArguments(
 ): Pick<ExecuteInput, "source" | "input" | "limits" | "dryRun" | "idempotencyKey"> {
   const { code: source, input, limits, dryRun, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
   // It came out of a JSON parser.
-  return { source, ...defined({ input: input as Json | undefined, limits, dryRun, idempotencyKey }) };
+  const json = input as Json | undefined;
+  if (json !== undefined) refuseDeep(json);
+  return { source, ...defined({ input: json, limits, dryRun, idempotencyKey }) };
 }
 
 /** Refuses anything but either an execution to view, or a handle to read from. */
@@ -175,11 +179,18 @@ function parseObject(raw: unknown, method: string): object {
 function parseInput(raw: unknown): Json {
   try {
     const value: Json = JSON.parse(JSON.stringify(raw, refuseForeign));
+    refuseDeep(value);
     return value;
   } catch (cause) {
     if (cause instanceof GloveboxError) throw cause;
     throw notJson("it is circular, too deep or not serializable");
   }
+}
+
+/** The limit of the request may be lower and is checked when the execution starts. */
+function refuseDeep(input: Json): void {
+  if (depthOf(input, MOST_DEPTH) <= MOST_DEPTH) return;
+  throw invalid("execute", `\`input\` nests deeper than ${MOST_DEPTH} levels`, "Send a flatter value");
 }
 
 function refuseForeign(key: string, value: unknown): unknown {

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 
 import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";
-import { definePlainTool, namePlainTools, toPlainName } from "./plain-tools.ts";
+import { definePlainTool, namePlainTools, parsePlainArguments, toPlainName } from "./plain-tools.ts";
 
 test("an MCP tool name is namespace, underscore and tool; 64 characters fit, 65 are cut with a digest", () => {
   assert.equal(toPlainName("github.listIssues"), "github_listIssues");
@@ -53,6 +53,15 @@ test("an output schema is included only if it describes an object", () => {
   assert.deepEqual(definePlainTool("files_a", tool), plain);
   const output = { type: "object", properties: { x: {} } };
   assert.deepEqual(definePlainTool("files_a", { ...tool, output }), { ...plain, outputSchema: output });
+});
+
+test("arguments of a plain tool are one object of at most 512 levels", () => {
+  const nest = (depth: number): unknown => JSON.parse(`{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`);
+  assert.deepEqual(parsePlainArguments(undefined), {});
+  for (const depth of [511, 512]) assert.ok(parsePlainArguments(nest(depth)));
+  for (const raw of [nest(513), nest(100_000), [], 1]) {
+    assert.throws(() => parsePlainArguments(raw), { code: "REQUEST_INVALID" });
+  }
 });
 
 test("the address of a resource maps back to its server and its own URI", () => {

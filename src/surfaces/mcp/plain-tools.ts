@@ -8,8 +8,9 @@ import { createHash } from "node:crypto";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, ContentBlock, Tool as McpTool } from "@modelcontextprotocol/server";
 
-import { GloveboxError, defined, isJsonObject, parseJson } from "../../domain/index.ts";
+import { GloveboxError, defined, depthOf, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { CatalogSnapshot, Json, JsonObject, JsonSchema, Tool } from "../../domain/index.ts";
+import { MOST_DEPTH } from "../parse-request.ts";
 import type { McpDoor } from "../gateway.ts";
 import type { ToolRequest } from "./call-tool.ts";
 import { describeMissing, toBlock } from "./files.ts";
@@ -86,9 +87,7 @@ export async function callPlainTool({ gateway, principal }: McpDoor, request: To
   const hidden = [...(snapshot.hidden?.values() ?? [])];
   const tool = namePlainTools(snapshot).get(name) ?? hidden.find(({ address }) => toPlainName(address) === name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
-  const args = rawArguments ?? {};
-  // The bridge checks the arguments against the tool's schema.
-  if (!isJsonObject(args)) throw new GloveboxError("REQUEST_INVALID", "A tool takes one object of named arguments");
+  const args = parsePlainArguments(rawArguments);
   const calls = [{ address: tool.address, args }];
   const { result, replies } = await gateway.callTools({ principal, calls, signal, ...defined({ onEvent, trace }) });
   const [reply] = replies;
@@ -130,4 +129,14 @@ function textOf(item: Json): ContentBlock[] | undefined {
   const { type, text, handle } = item;
   if (type === "text" && typeof text === "string") return [toTextBlock(text)];
   return typeof handle === "string" ? [] : undefined;
+}
+
+/** The bridge checks the arguments against the limits and the tool's schema. */
+export function parsePlainArguments(raw: unknown): JsonObject {
+  const args = raw ?? {};
+  if (!isJsonObject(args)) throw new GloveboxError("REQUEST_INVALID", "A tool takes one object of named arguments");
+  if (depthOf(args, MOST_DEPTH) <= MOST_DEPTH) return args;
+  throw new GloveboxError("REQUEST_INVALID", `The arguments nest deeper than ${MOST_DEPTH} levels`, {
+    hint: "Send a flatter value",
+  });
 }

@@ -1,10 +1,11 @@
 /** From a response to the value that a program receives, or to an error. */
 
-import { GloveboxError, mapTexts } from "../../../domain/index.ts";
+import { GloveboxError, depthOf, mapTexts } from "../../../domain/index.ts";
 import type { Attachment, ConnectorId, Json } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
+import { MOST_DEPTH } from "../../connector.ts";
 import type { RemoteResult } from "../../connector.ts";
 import type { Credentials } from "../credentials.ts";
 import { isJsonType, isTextType } from "../media-type.ts";
@@ -46,6 +47,7 @@ function parseBody(text: string, { id, operation, credentials }: ResponseContext
   try {
     // After parsing, because escapes in the text could hide a credential. Keys are masked as well.
     const value: Json = JSON.parse(text);
+    if (depthOf(value, MOST_DEPTH) > MOST_DEPTH) return value; // it is refused, and masking it would recurse
     return mapTexts(value, (one) => credentials.hide(one));
   } catch {
     const message = `${id}: the answer to ${toPlace(operation)} is declared as JSON but is not`;
