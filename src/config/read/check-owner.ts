@@ -36,7 +36,7 @@ function checkEntry(path: string, status: Stats, uid: number): void {
   }
 }
 
-/** In a sticky folder nobody can replace a file of another user. A group with the owner's number is a private one. */
+/** In a sticky folder no user can replace a file of another. A group with the owner's number is a private one. */
 function isWritableByOthers(status: Stats): boolean {
   if (status.isSymbolicLink()) return false; // a link has no mode of its own
   if (status.isDirectory() && (status.mode & STICKY) !== 0) return false;
