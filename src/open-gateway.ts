@@ -163,7 +163,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     metrics,
     clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
-    flows: await openFlows({ mode: settings.policy.flows, store: store.labels, now: Date.now }),
+    flows: opened.use(await openFlows({ settings: settings.policy, store, everyMs: POLL_MS, now: Date.now })),
     quotas: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }),
     secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey, mask }),
     network: createProgramNetwork(network),

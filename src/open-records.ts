@@ -9,7 +9,7 @@ import { defined } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createControl, createHistory, findRecording, openJournals } from "./execution/index.ts";
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
-import { createDesk, openApprovals, openQuotas } from "./policy/index.ts";
+import { createDesk, createLabelDesk, openApprovals, openQuotas } from "./policy/index.ts";
 import type { Approvals } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
@@ -95,6 +95,7 @@ export async function openOperatorRecords(
   return {
     vault,
     held: openHeld(records),
+    labels: createLabelDesk({ ...settings.policy, store, record, now: Date.now }),
     logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
     control: createControl({
       ...controlPowers,

@@ -24,13 +24,15 @@ import type {
   TraceContext,
 } from "../domain/index.ts";
 import type { Durability, Ledger } from "../ledger/index.ts";
-import type { Flows } from "../policy/index.ts";
+import type { openFlows } from "../policy/index.ts";
 import type { RunSlice } from "../timing/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { DryRunSession } from "./dry-run.ts";
 import type { HostTime } from "./host-time.ts";
+
+type SessionFlow = ReturnType<Awaited<ReturnType<typeof openFlows>>["open"]>;
 
 /** A decision that a person has to make. */
 export type AskDecision = Extract<Decision, { kind: "ask" }>;
@@ -103,7 +105,7 @@ export interface BridgeOptions {
   /** The calls found in the program's source. When the plan is exact, all others are refused. */
   readonly plan?: CallPlan;
   /** Tracks what the program has read and decides before it can leave. */
-  readonly flow?: ReturnType<Flows["open"]>;
+  readonly flow?: SessionFlow;
   /** For a dry run: removes known secrets from arguments, because they are shown. Only reads are made then. */
   readonly dryRun?: { readonly hide: (text: string) => string };
 }
@@ -204,7 +206,7 @@ export class Crossing {
   readonly rawAddress: unknown;
   readonly rawArgs: unknown;
   request: Digest | undefined;
-  arrival: ReturnType<ReturnType<Flows["open"]>["arrive"]> | undefined;
+  arrival: ReturnType<SessionFlow["arrive"]> | undefined;
   trace: TraceContext | undefined;
   hasSlot = false;
   isSkipped = false;

@@ -35,7 +35,7 @@ async function open(dryRun: boolean) {
       }),
     },
     policy: { decide: () => ({ kind: "allow", rule: known(parseRuleId("all")) }) },
-    flows: await openFlows({ mode: "allow", store: store.labels, now: () => 0 }),
+    flows: await openFlows({ settings: { flows: "allow", labelMs: 0 }, store, now: () => 0 }),
     quotas: { take: async ({ tool }) => events.push(["charged", tool.address]) },
     results: {
       keepFile: unused,

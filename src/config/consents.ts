@@ -13,7 +13,7 @@ const PRIVATE_FILE = 0o600;
 
 type Subject = Pick<ConfigText, "realPath" | "digest">;
 /** Returns whether a configuration may take effect, or throws. */
-export type Admission = (config: ConfigText) => Promise<boolean>;
+export type ConfigAdmission = (config: ConfigText) => Promise<boolean>;
 
 /** Keeps one small file for each consent in the user's state folder. Creates nothing before the first one is given. */
 export function createConsents(stateFolder: string) {
@@ -41,7 +41,7 @@ export function createConsents(stateFolder: string) {
     isGiven,
     give,
     /** For commands that start something: throws CONFIG_UNTRUSTED unless consent was given, or `confirm` gives it. */
-    require(confirm?: Admission): Admission {
+    require(confirm?: ConfigAdmission): ConfigAdmission {
       return async (config) => {
         if (isGiven(config)) return true;
         if (!confirm || !(await confirm(config))) throw toUntrusted(config);
@@ -50,7 +50,7 @@ export function createConsents(stateFolder: string) {
       };
     },
     /** For commands that start nothing: they need no consent, but code runs only with it. */
-    withholdCode(warn: (warning: GloveboxError) => void): Admission {
+    withholdCode(warn: (warning: GloveboxError) => void): ConfigAdmission {
       return async (config) => {
         if (!config.isCode || isGiven(config)) return true;
         warn(toUntrusted(config, "was not run: default settings apply"));

@@ -2,7 +2,7 @@
 
 import type { ConnectorId, GloveboxError, ServerSettings } from "../domain/index.ts";
 import { createConsents } from "./consents.ts";
-import type { Admission } from "./consents.ts";
+import type { ConfigAdmission } from "./consents.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
 import { loadSettings, readConfig } from "./load-settings.ts";
 import type { ConfigText } from "./load-settings.ts";
@@ -26,14 +26,14 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
   const userConfigFolder = toUserFolder(homes.configHome, home, ".config");
   const consents = createConsents(toUserFolder(homes.stateHome, home, ".local/state"));
   const toSearch = (explicit: string | undefined): ConfigSearch => ({ cwd, home, uid, userConfigFolder, explicit });
-  async function findSettings(explicit: string | undefined, admit: Admission): Promise<Settings> {
+  async function findSettings(explicit: string | undefined, admit: ConfigAdmission): Promise<Settings> {
     const found = await findConfig(toSearch(explicit));
     if (!found) return builtinSettings(findUpstreams(cwd), cwd);
     return loadSettings(found.path, environment, found.from === "project" ? admit : undefined);
   }
   return {
     /** For what starts something. A configuration that is found in a project needs consent, which `confirm` can give. */
-    loadSettings: (explicit: string | undefined, confirm?: Admission) =>
+    loadSettings: (explicit: string | undefined, confirm?: ConfigAdmission) =>
       findSettings(explicit, consents.require(confirm)),
     /** For what starts nothing: needs no consent, and runs no code without it. */
     readSettings: (explicit: string | undefined) => findSettings(explicit, consents.withholdCode(warn)),

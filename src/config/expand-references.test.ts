@@ -112,6 +112,7 @@ test("references work in every string of the configuration", () => {
     effects: new Map(),
     flows: "allow",
     labels: [],
+    labelMs: 14_400_000,
   });
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });

@@ -25,7 +25,15 @@ const DEFAULTS = {
   },
   egress: { proxy: undefined },
   analysis: { enabled: true, blockOnError: true, types: "error", rules: {} },
-  policy: { profile: "balanced", rules: [], groups: new Map(), effects: new Map(), flows: "ask", labels: [] },
+  policy: {
+    profile: "balanced",
+    rules: [],
+    groups: new Map(),
+    effects: new Map(),
+    flows: "ask",
+    labels: [],
+    labelMs: 14_400_000,
+  },
   quotas: {
     executionsPerMinute: 60,
     executionMsPerHour: 1_800_000,
@@ -96,6 +104,7 @@ test("every setting of a configuration is in the settings", () => {
       effects: { "x.*": "read" },
       flows: "ask",
       labels: [{ tools: ["a.*"], remove: ["external"] }],
+      labelHours: 0.5,
     },
     quotas: {
       costPerDay: 1.5,
@@ -148,6 +157,7 @@ test("every setting of a configuration is in the settings", () => {
       rules: [],
       flows: "ask",
       labels: [{ tools: ["a.*"], add: [], remove: ["external"] }],
+      labelMs: 1_800_000,
       file: "/srv/app/rules.jsonc",
       groups: new Map([["a", ["b"]]]),
       effects: new Map([["x.*", "read"]]),

@@ -61,6 +61,8 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     readonly file?: string;
     readonly flows: Decision["kind"];
     readonly labels: readonly LabelRule[];
+    /** How long new sessions of a principal inherit its labels. */
+    readonly labelMs: number;
   };
   readonly quotas: QuotaSettings;
   readonly audit: { readonly previews: boolean; readonly exports: readonly ExportSettings[] };

@@ -12,6 +12,7 @@ import type {
   ServerSettings,
   UpstreamSettings,
 } from "../domain/index.ts";
+import { HOUR_MS } from "../timing/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
 import { isHttpUrl, toSqliteLocation } from "./formats.ts";
@@ -207,7 +208,7 @@ function toTemplates(
 const FLOWS = { balanced: "ask", strict: "deny", open: "allow" } as const;
 
 function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["policy"] {
-  const { profile, rules, file, groups, effects, flows = FLOWS[profile], labels } = policy;
+  const { profile, rules, file, groups, effects, flows = FLOWS[profile], labels, labelHours } = policy;
   return {
     profile,
     rules: rules.map((rule, index) => toRule(rule, index, "configuration")),
@@ -215,6 +216,7 @@ function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["po
     effects: new Map(Object.entries(effects)),
     flows,
     labels: labels.map(({ tools, add = [], remove = [] }) => ({ tools, add, remove })),
+    labelMs: labelHours * HOUR_MS,
     ...defined({ file: file === undefined ? undefined : resolve(folder, file) }),
   };
 }

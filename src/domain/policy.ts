@@ -10,6 +10,8 @@ export interface Principal {
   readonly groups: readonly string[];
   /** The client's session. Labels belong to a session; without one, all requests of the principal share them. */
   readonly session?: string;
+  /** True if the client may replace this session by a new one, which then inherits its labels for some hours. */
+  readonly passesLabels?: boolean;
 }
 
 export type Decision =

@@ -146,6 +146,7 @@ function createFailedChild(listener: ChildListener, reason: GloveboxError): Sand
   let isGone = false;
   const child: SandboxChild = {
     pid: 0,
+    group: 0,
     get isGone() {
       return isGone;
     },

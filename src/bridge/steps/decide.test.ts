@@ -31,7 +31,7 @@ const FLOW = [
 
 async function open(mode: "ask" | "deny" | "allow", options: TestBridgeOptions = {}) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
-  const flows = await openFlows({ mode, store: store.labels, now: () => 0 });
+  const flows = await openFlows({ settings: { flows: mode, labelMs: 0 }, store, now: () => 0 });
   const flow = flows.open({ principal: AGENT, execution: EXECUTION, snapshot: snapshotOf(TOOLS) });
   return openTestBridge({ tools: TOOLS, flow, ...options });
 }

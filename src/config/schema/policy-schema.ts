@@ -103,6 +103,14 @@ export const policySchema = z
       .max(MOST_RULES)
       .default([])
       .describe("Changes to the labels of tools, applied in this order after the built-in catalog and annotations."),
+    labelHours: z
+      .number()
+      .min(0)
+      .max(8_760)
+      .default(4)
+      .describe(
+        "For how many hours after the last labeled read of a principal its new HTTP sessions inherit the labels. 0 ends labels with their session.",
+      ),
   })
   .prefault({})
   .describe("Decides about each call: allow, ask a person, or deny.");

@@ -124,6 +124,7 @@ test("listSettingPaths lists every setting", () => {
     "policy.file",
     "policy.flows",
     "policy.groups",
+    "policy.labelHours",
     "policy.labels[].add",
     "policy.labels[].remove",
     "policy.labels[].tools",

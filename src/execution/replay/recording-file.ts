@@ -23,7 +23,7 @@ export function toRecordingFile(
   { version, hide }: { readonly version: string; readonly hide: (text: string) => string },
 ): JsonObject {
   const { request, started: begun, deliveries: given } = recording;
-  const { session: _, ...principal } = request.principal;
+  const { session: _, passesLabels: __, ...principal } = request.principal;
   const whole: Json = JSON.parse(
     JSON.stringify({ execution, request: { ...request, principal }, begun, given, result }),
   );

@@ -42,10 +42,10 @@ interface World {
   open(principal?: Principal, plan?: CallPlan): ExecutionFlow;
 }
 
-async function openWorld(store?: Store): Promise<World> {
+async function openWorld(store?: Store, labelMs = 0): Promise<World> {
   const opened = store ?? (await openStore({ path: ":memory:", now: () => 0 }));
   const world = { now: 1 };
-  const flows = await openFlows({ mode: "ask", store: opened.labels, now: () => world.now });
+  const flows = await openFlows({ settings: { flows: "ask", labelMs }, store: opened, now: () => world.now });
   const open = (principal: Principal = inSession("a"), plan?: CallPlan): ExecutionFlow =>
     flows.open({ principal, execution: EXECUTION, snapshot: SNAPSHOT, ...(plan && { plan }) });
   return Object.assign(world, { store: opened, flows, open });
@@ -250,5 +250,93 @@ describe("a principal without sessions", () => {
       const [row] = await world.store.labels.list(0);
       assert.equal(row?.takenAt, written);
     }
+  });
+});
+
+describe("a session that passes its labels on", () => {
+  const LABEL_MS = 1_000;
+  const passing = (session: string): Principal => ({ ...inSession(session), passesLabels: true });
+  const labelsOf = (flow: ExecutionFlow) => flow.sources().map(({ label }) => label);
+
+  it("gives its labels to later sessions and to requests without one, and to no other principal", async () => {
+    const world = await openWorld(undefined, LABEL_MS);
+    await read(world.open(passing("a")), SECRET);
+    await read(world.open(passing("b")), STRANGE);
+    assert.equal(send(world.open(passing("c"))), "ask");
+    assert.equal(send(world.open(AGENT)), "ask");
+    assert.deepEqual(world.open(passing("c")).sources(), world.open(passing("b")).sources());
+    assert.deepEqual(labelsOf(world.open({ ...GRACE, session: "c", passesLabels: true })), []);
+    assert.deepEqual(labelsOf(world.open(inSession("d"))), [], "a session that passes nothing on inherits nothing");
+  });
+
+  it("gives no labels to a session that was in use before, and takes none from one that keeps them", async () => {
+    const world = await openWorld(undefined, LABEL_MS);
+    const early = world.open(passing("early"));
+    await read(world.open(inSession("a")), SECRET);
+    await read(world.open(passing("b")), STRANGE);
+    assert.deepEqual(labelsOf(early), []);
+    assert.deepEqual(labelsOf(world.open(passing("c"))), ["untrusted"]);
+  });
+
+  it("passes labels on just before the time is over, and not at its end or later", async () => {
+    for (const [later, expected] of [
+      [LABEL_MS - 1, ["private"]],
+      [LABEL_MS, []],
+      [LABEL_MS + 1, []],
+    ] as const) {
+      const world = await openWorld(undefined, LABEL_MS);
+      await read(world.open(passing("a")), SECRET);
+      world.now = 1 + later;
+      assert.deepEqual(labelsOf(world.open(passing("b"))), expected, String(later));
+      assert.deepEqual(labelsOf(world.open(passing("a"))), ["private"], "the session itself keeps them");
+      const again = await openWorld(world.store, LABEL_MS);
+      again.now = world.now;
+      assert.deepEqual(labelsOf(again.open(passing("b"))), expected, `${later}, after a restart`);
+    }
+  });
+
+  it("passes labels on for longer than eight hours where that is set", async () => {
+    const world = await openWorld(undefined, 2 * FORGET_MS);
+    await read(world.open(passing("a")), SECRET);
+    world.now = 2 * FORGET_MS;
+    assert.deepEqual(labelsOf(world.open(passing("b"))), ["private"]);
+  });
+
+  it("passes nothing on that was stored before labels were passed on", async () => {
+    const store = await openStore({ path: ":memory:", now: () => 0 });
+    const source = { label: "private", tool: SECRET.address, execution: EXECUTION, seq: 1 } as const;
+    await store.labels.put({ principal: AGENT.id, sources: [source], takenAt: 0 });
+    const world = await openWorld(store, LABEL_MS);
+    assert.deepEqual([labelsOf(world.open(passing("a"))), labelsOf(world.open(AGENT))], [[], ["private"]]);
+    await read(world.open(AGENT), STRANGE);
+    assert.deepEqual(labelsOf(world.open(passing("b"))), ["private", "untrusted"]);
+  });
+
+  it("passes nothing on where that is turned off", async () => {
+    const world = await openWorld(undefined, 0);
+    await read(world.open(passing("a")), SECRET);
+    assert.deepEqual([labelsOf(world.open(passing("b"))), labelsOf(world.open(AGENT))], [[], []]);
+    assert.deepEqual(await world.store.labels.list(0), []);
+  });
+
+  it("has no exempt call after it inherited a label", async () => {
+    for (const [inherited, expected] of [
+      [true, "ask"],
+      [false, undefined],
+    ] as const) {
+      const world = await openWorld(undefined, LABEL_MS);
+      if (inherited) await read(world.open(passing("a")), SECRET);
+      const flow = world.open(passing("b"), PLAN);
+      await read(flow, SECRET);
+      await read(flow, STRANGE);
+      assert.equal(send(flow), expected);
+    }
+  });
+
+  it("keeps what it passes on while ten thousand newer sessions are opened", async () => {
+    const world = await openWorld(undefined, LABEL_MS);
+    await read(world.open(passing("a")), SECRET);
+    for (let n = 0; n < 10_001; n += 1) world.open(passing(`other ${n}`));
+    assert.deepEqual(labelsOf(world.open(passing("a"))), ["private"]);
   });
 });

@@ -1,9 +1,9 @@
 /**
  * Tracks what each client session has read, and requires approval before that data can leave. If a client has no
- * sessions, all requests of its principal are one session, which is stored and survives a restart.
+ * sessions, all requests of its principal are one session, which is stored and survives a restart. Sessions that a
+ * client can replace by a new one pass their labels on through it: the model behind them remembers.
  */
 
-import { defined } from "../../domain/index.ts";
 import type {
   CallPlan,
   CatalogSnapshot,
@@ -18,7 +18,7 @@ import type {
   ToolCall,
 } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { HOUR_MS, MINUTE_MS, createRecent } from "../../timing/index.ts";
+import { HOUR_MS, MINUTE_MS, createRecent, pollEvery } from "../../timing/index.ts";
 import { isLiteralCall, judgeFlow } from "./judge-flow.ts";
 
 export interface ExecutionFlow {
@@ -36,7 +36,7 @@ export interface CallFlow {
   deliver(reply: Reply, isSent: boolean): Promise<void>;
 }
 
-export interface Flows {
+export interface Flows extends AsyncDisposable {
   /** Uses the current state of the session: the program was written before. */
   open(execution: FlowSubject): ExecutionFlow;
   /** For data that reaches a client without a call: stored results and results of other executions. */
@@ -53,15 +53,26 @@ export interface FlowSubject {
 }
 
 interface FlowsOptions {
-  readonly mode: Decision["kind"];
-  readonly store: Store["labels"];
+  readonly settings: {
+    /** The decision about a call that completes a flow. */
+    readonly flows: Decision["kind"];
+    /** How long after the last labeled read of a principal its new sessions inherit labels; 0 for never. */
+    readonly labelMs: number;
+  };
+  readonly store: Pick<Store, "labels" | "meta">;
   readonly now: () => Instant;
+  /** How often to look whether another process has cleared labels; by default never. */
+  readonly everyMs?: number;
 }
 
 /** The labels of a principal without sessions expire after this time without labeled reads. */
 export const FORGET_MS = 8 * HOUR_MS;
 /** How far the stored time of a principal's last labeled read may lag. */
 const REFRESH_MS = MINUTE_MS;
+/** When labels of this store were first passed on: what an earlier version stored stays as it was. */
+const SINCE_KEY = "labels.since";
+/** Where gateways notice that labels were cleared: the value changes each time. */
+export const CLEARED_KEY = "labels.cleared";
 /** More than the executions that can run in parallel. */
 const MAX_EXECUTIONS = 1_000;
 /** Above this number, the session that was idle longest is forgotten. */
@@ -69,31 +80,41 @@ const MAX_SESSIONS = 10_000;
 
 interface FlowSession {
   readonly taken: Map<LabelSource["label"], LabelSource>;
-  /** Only for a principal without sessions. */
-  readonly principal?: PrincipalId;
+  readonly principal: PrincipalId;
+  /** `stored`: all requests without a session. `passed on`: labels go to the stored one, too. */
+  readonly kept: "stored" | "passed on" | "alone";
   takenAt: Instant;
   writtenAt: Instant;
   /** True after one literal call was allowed despite both labels: of concurrent programs only one may make it. */
   hasSpoken: boolean;
 }
 
-export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flows> {
+export async function openFlows({ settings, store, now, everyMs }: FlowsOptions): Promise<Flows> {
   const sessions = createRecent<string, FlowSession>(MAX_SESSIONS);
-  const stored = await store.list(now() - FORGET_MS);
-  for (const { principal, sources, takenAt } of stored.toSorted((a, b) => a.takenAt - b.takenAt)) {
-    const taken = new Map(sources.map((source) => [source.label, source]));
-    sessions.set(keyOf({ id: principal }), { taken, principal, takenAt, writtenAt: takenAt, hasSpoken: true });
-  }
-
   const executions = createRecent<ExecutionId, FlowSession>(MAX_EXECUTIONS);
+  const { flows: mode, labelMs } = settings;
+  const forgetMs = toForgetMs(labelMs);
+  let mark = await store.meta.get(CLEARED_KEY);
+  const since = Number(await store.meta.claim(SINCE_KEY, String(now())));
+  const stored = await store.labels.list(now() - forgetMs);
+  for (const row of stored.toSorted((one, other) => one.takenAt - other.takenAt))
+    sessions.set(keyOf({ id: row.principal }), fromRow(row));
 
-  const find = (principal: Principal): FlowSession => {
+  const find = (principal: FlowPrincipal): FlowSession => {
     const key = keyOf(principal);
     const known = sessions.get(key);
-    const isOver = known?.principal !== undefined && now() - known.takenAt >= FORGET_MS;
-    const session = known && !isOver ? known : createSession(principal);
+    const isOver = known?.kept === "stored" && now() - known.takenAt >= forgetMs;
+    const session = known && !isOver ? known : createSession(principal, inheritedBy(principal));
     sessions.set(key, session);
     return session;
+  };
+
+  /** Looked up each time, which keeps it from being dropped before the sessions that it stands for. */
+  const inheritedBy = ({ id, session, passesLabels }: FlowPrincipal): Inheritance => {
+    if (session === undefined || !passesLabels || labelMs === 0) return { passes: false };
+    const own = sessions.get(keyOf({ id }));
+    const isFresh = own && own.takenAt >= since && now() - own.takenAt < labelMs;
+    return { passes: true, ...(isFresh && { from: own }) };
   };
 
   const take = async (session: FlowSession, sources: readonly LabelSource[]): Promise<void> => {
@@ -101,11 +122,26 @@ export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flo
     const fresh = sources.filter(({ label }) => !session.taken.has(label));
     for (const source of fresh) if (!session.taken.has(source.label)) session.taken.set(source.label, source);
     session.takenAt = now();
-    const { principal, takenAt, writtenAt } = session;
-    if (principal === undefined || (fresh.length === 0 && takenAt - writtenAt < REFRESH_MS)) return;
-    session.writtenAt = takenAt;
-    await store.put({ principal, sources: [...session.taken.values()], takenAt });
+    if (session.kept === "passed on") return take(find({ id: session.principal }), sources);
+    const { kept, takenAt, writtenAt } = session;
+    if (kept === "alone" || (fresh.length === 0 && takenAt - writtenAt < REFRESH_MS)) return;
+    await write(session);
   };
+
+  const write = (session: FlowSession): Promise<void> => {
+    const { principal, taken, takenAt } = session;
+    session.writtenAt = takenAt;
+    return store.labels.put({ principal, sources: [...taken.values()], takenAt });
+  };
+
+  const followClears = async (): Promise<void> => {
+    const current = await store.meta.get(CLEARED_KEY);
+    if (current === mark) return;
+    const rows = await store.labels.list(now() - forgetMs);
+    await clearSessions([...sessions.values()], rows.filter(isCleared), write);
+    mark = current;
+  };
+  const polling = everyMs === undefined ? undefined : pollEvery(everyMs, followClears);
 
   return {
     open(subject) {
@@ -115,17 +151,57 @@ export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flo
     },
     takeIn: (principal, sources) => take(find(principal), sources),
     sourcesOf: (execution) => [...(executions.get(execution)?.taken.values() ?? [])],
+    [Symbol.asyncDispose]: async () => polling?.[Symbol.asyncDispose](),
   };
 }
 
-function createSession({ id, session }: Principal): FlowSession {
+/** What was read after the clearing keeps its session labeled as a whole, until the labels are cleared again. */
+async function clearSessions(
+  sessions: readonly FlowSession[],
+  rows: readonly { readonly principal: PrincipalId; readonly takenAt: Instant }[],
+  write: (session: FlowSession) => Promise<void>,
+): Promise<void> {
+  const clearedAt = new Map(rows.map(({ principal, takenAt }) => [principal, takenAt]));
+  for (const session of sessions) {
+    const at = clearedAt.get(session.principal);
+    if (at === undefined) continue;
+    if (session.takenAt <= at) session.taken.clear();
+    else if (session.kept === "stored") await write(session);
+  }
+}
+
+type FlowPrincipal = Pick<Principal, "id" | "session" | "passesLabels">;
+
+interface Inheritance {
+  readonly passes: boolean;
+  readonly from?: FlowSession;
+}
+
+/** Inherited data may be in every literal of the session, so none is exempt. */
+function createSession({ id, session }: FlowPrincipal, { passes, from }: Inheritance): FlowSession {
   return {
-    taken: new Map(),
-    ...defined({ principal: session === undefined ? id : undefined }),
-    takenAt: 0,
+    taken: new Map(from?.taken),
+    principal: id,
+    kept: session === undefined ? "stored" : passes ? "passed on" : "alone",
+    takenAt: from?.takenAt ?? 0,
     writtenAt: 0,
-    hasSpoken: false,
+    hasSpoken: from !== undefined && from.taken.size > 0,
   };
+}
+
+function fromRow({ principal, sources, takenAt }: Parameters<Store["labels"]["put"]>[0]): FlowSession {
+  const taken = new Map(sources.map((source) => [source.label, source]));
+  return { taken, principal, kept: "stored", takenAt, writtenAt: takenAt, hasSpoken: true };
+}
+
+/** How long labels of principals are stored. */
+export function toForgetMs(labelMs: number): number {
+  return Math.max(FORGET_MS, labelMs);
+}
+
+/** Clearing leaves a row without labels, at the time of the clearing, for the gateways that run. */
+export function isCleared({ sources }: { readonly sources: readonly LabelSource[] }): boolean {
+  return sources.length === 0;
 }
 
 /** Names contain no NUL character. */

@@ -14,7 +14,7 @@ import type {
   findRecording,
   showReplay,
 } from "../../execution/index.ts";
-import type { ApprovalDesk } from "../../policy/index.ts";
+import type { ApprovalDesk, createLabelDesk } from "../../policy/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { Gateway, HttpDoor, McpDoor } from "../gateway.ts";
 
@@ -41,6 +41,8 @@ export interface OperatorRecords extends AsyncDisposable {
   readonly vault: Vault;
   /** Definitions that wait for an operator. */
   readonly held: HeldDefinitions;
+  /** Labels that new sessions inherit. */
+  readonly labels: ReturnType<typeof createLabelDesk>;
   readonly logins: Logins;
   /** The history, and the power to cancel what another process runs. */
   readonly control: ExecutionControl;

@@ -8,6 +8,7 @@ import { addApprovals } from "./approvals/approvals-commands.ts";
 import { addAudit } from "./audit-commands.ts";
 import { addDoctor } from "./doctor-command.ts";
 import { addExecutions } from "./executions/executions-commands.ts";
+import { addLabels } from "./labels-commands.ts";
 import { addPolicy } from "./policy-commands.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, CommandContext } from "./powers.ts";
@@ -32,6 +33,7 @@ const GROUPS = [
   addSecrets,
   addApprovals,
   addPolicy,
+  addLabels,
   addExecutions,
   addAudit,
 ];

@@ -7,7 +7,7 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 
 import { digestOf } from "../../text/index.ts";
 import { defined, isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
-import type { ExecutionEvent, TraceContext } from "../../domain/index.ts";
+import type { ExecutionEvent, Principal, TraceContext } from "../../domain/index.ts";
 import { NEVER } from "../../timing/index.ts";
 import type { Gateway, McpDoor } from "../gateway.ts";
 import {
@@ -26,9 +26,9 @@ import { callPlainTool, isPlainName } from "./plain-tools.ts";
 import { renderError, renderExecution, renderPart, renderSearch, toServerLine, toText } from "./render.ts";
 import { showResult } from "./show-text.ts";
 
-/** The door of one session of a client: what it reads counts for this session only. */
-export function toSessionDoor(door: McpDoor): McpDoor {
-  return { ...door, principal: { ...door.principal, session: randomUUID() } };
+/** The door of one session of a client: what it reads counts for this session, and for later ones if it passes labels. */
+export function toSessionDoor(door: McpDoor, more: Pick<Principal, "passesLabels"> = {}): McpDoor {
+  return { ...door, principal: { ...door.principal, ...more, session: randomUUID() } };
 }
 
 /** One request of a client, still unchecked. */

@@ -29,7 +29,9 @@ export function createMcpRoutes(
   door: McpDoor,
   { now, limits = MCP_HTTP_LIMITS }: { readonly now: () => Instant; readonly limits?: SessionLimits & BodyLimits },
 ) {
-  const sessions = openSessions({ limits, now, createServer: () => createMcpServer(toSessionDoor(door)) });
+  // A client can open another session at any time, and its model remembers what it has read.
+  const createServer = () => createMcpServer(toSessionDoor(door, { passesLabels: true }));
+  const sessions = openSessions({ limits, now, createServer });
   const modern = createMcpHandler(() => createMcpServer(door), { legacy: "reject" });
   const readBody = createBodyReader(limits);
 
