@@ -1,7 +1,7 @@
 /** Measures the catalog: search quality, search latency, and the cost of a snapshot of thousands of tools. */
 
 import { openCatalog } from "../../src/catalog/index.ts";
-import type { Search } from "../../src/catalog/index.ts";
+import type { Search } from "../../src/catalog/search/search.ts";
 import { createSearch } from "../../src/catalog/search/search.ts";
 import { parseConnectorId } from "../../src/domain/index.ts";
 import type { CatalogSnapshot } from "../../src/domain/index.ts";
