@@ -42,7 +42,7 @@ test("loadSettings reads JSON and JSONC with comments, with paths relative to th
     const folder = path.slice(0, -name.length - 1);
     assert.deepEqual([settings.source, settings.folder], [{ kind: "file", path }, folder]);
     assert.deepEqual(settings.server, { host: "127.0.0.1", port: 1 });
-    assert.deepEqual(settings.store, { path: join(folder, ".glovebox/glovebox.db") });
+    assert.equal(settings.store.path, join(folder, ".glovebox/glovebox.db"));
     assert.deepEqual(
       [...settings.upstreams.values()],
       [{ transport: "stdio", command: "run", args: [], env: {}, cwd: folder, startMs: 30_000, start: "eager" }],

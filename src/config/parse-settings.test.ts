@@ -49,11 +49,12 @@ const DEFAULTS = {
   metrics: { enabled: false },
   traces: { enabled: false, endpoint: undefined, headers: {} },
   anomalies: { enabled: false },
-  store: { path: "/srv/app/.glovebox/glovebox.db" },
+  store: { path: "/srv/app/.glovebox/glovebox.db", minFreeBytes: 268_435_456 },
   expose: "code",
   clients: { patienceMs: 45_000 },
   output: { escapeHtml: false },
   results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
+  executions: { keepMs: 2_592_000_000, totalBytes: 1_073_741_824 },
   approvals: { expiryMs: 604_800_000, graceMs: 20_000, elicitation: true },
   journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
   server: { host: "127.0.0.1", port: 4747 },
@@ -125,11 +126,12 @@ test("every setting of a configuration is in the settings", () => {
     metrics: { enabled: true },
     traces: { enabled: true, endpoint: "https://h/o", headers: { K: "v" } },
     anomalies: { enabled: true, webhook: { url: "https://h/a", secret: "a${secret:K}" } },
-    store: { url: "sqlite:data/records.db" },
+    store: { url: "sqlite:data/records.db", minFreeBytes: 7 },
     expose: "both",
     clients: { patienceMs: 20_000 },
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
+    executions: { keepMs: 60_000, totalBytes: 1_048_576 },
     approvals: { expiryMs: 3, graceMs: 4, elicitation: false },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
@@ -187,11 +189,12 @@ test("every setting of a configuration is in the settings", () => {
     metrics: { enabled: true },
     traces: { enabled: true, endpoint: "https://h/o", headers: { K: ["v"] } },
     anomalies: { enabled: true, webhook: { url: "https://h/a", secret: ["a", { secret: "K" }] } },
-    store: { path: "/srv/app/data/records.db" },
+    store: { path: "/srv/app/data/records.db", minFreeBytes: 7 },
     expose: "both",
     clients: { patienceMs: 20_000 },
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
+    executions: { keepMs: 60_000, totalBytes: 1_048_576 },
     approvals: { expiryMs: 3, graceMs: 4, elicitation: false },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
@@ -199,8 +202,8 @@ test("every setting of a configuration is in the settings", () => {
 });
 
 test("a store can be in memory or at an absolute path", () => {
-  assert.deepEqual(parse({ store: { url: "sqlite::memory:" } }).store, { path: ":memory:" });
-  assert.deepEqual(parse({ store: { url: "sqlite:/var/lib/g.db" } }).store, { path: "/var/lib/g.db" });
+  assert.deepEqual(parse({ store: { url: "sqlite::memory:" } }).store.path, ":memory:");
+  assert.deepEqual(parse({ store: { url: "sqlite:/var/lib/g.db" } }).store.path, "/var/lib/g.db");
 });
 
 test("inherited keys of a configuration are ignored", () => {
