@@ -59,6 +59,8 @@ export function createAdmissionDesk(deps: AdmissionDeps): AdmissionDesk {
         return { ok: true, id, admit: async () => grant, abandon: () => grant.release(0) };
       } catch (thrown) {
         coming.delete(signal);
+        // Nothing may run that cannot be recorded, and no result may say that something was.
+        if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
         return refuse(request, settleFailure({ id }, thrown, deps));
       }
     },

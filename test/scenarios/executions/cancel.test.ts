@@ -139,9 +139,9 @@ describe("a cancelled execution", { concurrency: 2 }, () => {
       await checkLedger(started.folder, begun);
     });
 
-    test(`the ledger has one end for everything when ${cause} cancels before the program is analyzed`, async (context) => {
+    test(`the ledger has one end for everything when ${cause} cancels while the program waits for its server`, async (context) => {
       const started = await startWith(context, probe("--silent"));
-      const begun = [await begin(started, "return 1", "opened")];
+      const begun = [await begin(started, "await probe.echo({})", "opened")];
       await act(started, begun);
       const [{ state, calls } = assert.fail()] = await Promise.all(begun.map(({ result }) => result));
       assert.deepEqual([state, calls], ["cancelled", []]);

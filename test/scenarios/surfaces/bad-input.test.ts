@@ -153,7 +153,10 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
   }
 
   test("a full disk stops what cannot be recorded", async (context) => {
-    const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./disk/glovebox.db" } });
+    const folder = makeFolder(context, {
+      mcpServers: {},
+      store: { url: "sqlite:./disk/glovebox.db", minFreeBytes: 0 },
+    });
     const disk = join(folder, "disk");
     mkdirSync(disk);
     using mounted = mount(disk, "size=512k");
