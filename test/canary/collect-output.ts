@@ -3,6 +3,7 @@
 import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
@@ -61,7 +62,7 @@ export async function collectOutput(): Promise<CollectedOutput> {
   const answers = new Map<string, string>();
   for (const era of ERAS) answers.set(era.era, await callEverything(served.mcp, era));
   const pages = await readAdminPages(served.url, served.token);
-  const processes = listDescendants(served.pid).map(readProcess);
+  const processes = (await settledDescendants(served.pid)).map(readProcess);
   const live = readTree(folder);
   await served.end();
   const commands = await Promise.all(COMMANDS.map(([args, input]) => command(args, input)));
@@ -178,6 +179,15 @@ async function readAdminPages(url: string, token: string): Promise<string> {
     return answer.text();
   };
   return (await Promise.all(addresses.map(read))).join("\n");
+}
+
+/** A process that was just forked still shows the gateway's own memory, so this waits until each has its own command. */
+async function settledDescendants(pid: number): Promise<readonly number[]> {
+  for (;;) {
+    const pids = listDescendants(pid);
+    if (!pids.some((child) => commandOf(child) === commandOf(pid))) return pids;
+    await wait(10);
+  }
 }
 
 /** Named by the id of a leaking server, or by the whole command of any other process. */

@@ -13,8 +13,10 @@ import { ERAS, connectClient, tryTools } from "./fixtures/try-client.ts";
 
 const ENTRY = new URL("fixtures/stdio-entry.ts", import.meta.url).pathname;
 
+/** The client kills a process that ends late. The shell takes the signal, so that the server ends by itself. */
 function start(t: TestContext): { transport: StdioClientTransport; stderr: Promise<string> } {
-  const transport = new StdioClientTransport({ command: process.execPath, args: [ENTRY], stderr: "pipe" });
+  const args = ["-c", '"$0" "$1"; exit', process.execPath, ENTRY];
+  const transport = new StdioClientTransport({ command: "sh", args, stderr: "pipe" });
   t.after(() => transport.close());
   return { transport, stderr: text(transport.stderr as Readable) };
 }
