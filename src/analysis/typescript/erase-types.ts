@@ -6,16 +6,17 @@
 import { createRequire } from "node:module";
 import type { transformSync } from "amaro";
 
-/** `broken` means that the stripper itself failed. */
+/** `broken` means that the stripper itself failed, `late` that it took too long. */
 export type StripFailure =
   | { readonly kind: "refused"; readonly message: string; readonly offset: number }
-  | { readonly kind: "broken" };
+  | { readonly kind: "broken" | "late" };
 
 /**
- * Runs synchronous work and throws when it takes too long. The stripper cannot be stopped from inside, and its time for
- * hostile source can only be estimated, so callers should pass one that uses the engine's watchdog.
+ * Runs synchronous work and returns nothing when it takes too long. Interrupted work may start once more. The stripper
+ * cannot be stopped from inside, and its time for hostile source can only be estimated, so callers should pass one that
+ * uses the engine's watchdog.
  */
-export type Timebox = <Result>(work: () => Result) => Result;
+export type Timebox = <Result>(work: () => Result) => { readonly value: Result } | undefined;
 
 const require = createRequire(import.meta.url);
 
@@ -58,9 +59,17 @@ export function runAmaro(text: string, mode: "strip-only" | "transform", timebox
   const whole = isModule
     ? text.replace(RETURN, (_word, operand?: string) => (operand === undefined ? "$eturn" : "throw "))
     : BEFORE + text + AFTER;
+  let isRunning = false;
   try {
-    const amaro = loadAmaro();
-    const { code, map = "" } = timebox(() => amaro.transformSync(whole, { mode, sourceMap: mode === "transform" }));
+    loadAmaro();
+    const output = timebox(() => {
+      if (isRunning) unloadAmaro(); // an interrupted instance fails on everything
+      isRunning = true;
+      return loadAmaro().transformSync(whole, { mode, sourceMap: mode === "transform" });
+    });
+    if (!output) unloadAmaro();
+    if (!output) return { kind: "late" };
+    const { code, map = "" } = output.value;
     return { kind: "ran", code, map, before };
   } catch (thrown) {
     const refusal = parseRefusal(thrown, whole);
@@ -103,9 +112,8 @@ function unloadAmaro(): void {
 /** amaro throws a plain object for an error in the source, and an `Error` for its own failure. */
 function parseRefusal(raw: unknown, text: string): Extract<StripFailure, { kind: "refused" }> | undefined {
   if (typeof raw !== "object" || raw === null || raw instanceof Error) return undefined;
-  const { message, code, startLine, startColumn } = raw as Record<string, unknown>;
-  // The watchdog throws an error of another realm when it stops the stripper.
-  if (typeof message !== "string" || code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
+  const { message, startLine, startColumn } = raw as Record<string, unknown>;
+  if (typeof message !== "string") return undefined;
   return { kind: "refused", message, offset: offsetOf(text, Number(startLine ?? 1), Number(startColumn ?? 0)) };
 }
 

@@ -30,6 +30,7 @@ const FIX_SYNTAX = "Send one program in TypeScript or JavaScript, written as the
 /** Errors that no type can explain. The stripper would list all of them, which is slow. */
 const NEVER_TYPES = /^Unsyntactic (?:break|continue)/u;
 
+const FIX_TYPES = "Write simpler types, or send the program as JavaScript";
 const FIX_NESTING = "Split the expression into several statements";
 
 /** Hints for syntax that is not supported; the first pattern that matches amaro's message wins. */
@@ -67,6 +68,10 @@ export function stripTypes(text: string, bounds: StripBounds): StrippedProgram {
     const message = "Generic calls or conditional expressions are nested too deeply to distinguish types from values";
     throw refuse("PROGRAM_SYNTAX", text, { message, offset: plain.offset, hint: FIX_NESTING });
   }
+  if (erased.kind === "late") {
+    const message = "It takes too long to separate the types of this program from its code";
+    throw refuse("PROGRAM_SYNTAX", text, { message, offset: plain.offset, hint: FIX_TYPES });
+  }
   if (erased.kind === "refused") {
     throw refuseErasure(text, erased.message, withoutInsertions(prepared.insertions, erased.offset));
   }
@@ -76,7 +81,7 @@ export function stripTypes(text: string, bounds: StripBounds): StrippedProgram {
 
 /** Replaces types by spaces; text with more than types is translated. */
 function eraseAll(text: string, bounds: StripBounds): ({ readonly kind: "erased" } & EditedText) | StripFailure {
-  const timebox: Timebox = bounds.timebox ?? ((work) => work());
+  const timebox: Timebox = bounds.timebox ?? ((work) => ({ value: work() }));
   if (bounds.visits > MAX_VISITS) return { kind: "broken" };
   if (hasManyTransforms(text)) {
     const message = `There are more than ${MAX_TRANSFORMS} enums, namespaces and constructors with parameter properties`;
@@ -85,7 +90,7 @@ function eraseAll(text: string, bounds: StripBounds): ({ readonly kind: "erased"
   }
   const erased = eraseTypes(text, timebox);
   if (erased.kind === "erased") return { kind: "erased", javascript: erased.text, insertions: [] };
-  if (erased.kind === "broken" || !isTransformable(text, erased)) return erased;
+  if (erased.kind !== "refused" || !isTransformable(text, erased)) return erased;
   if (erased.message.startsWith("TypeScript namespace") && bounds.tokens > MAX_LINKED_TOKENS) {
     const message = `A program with namespaces may have at most ${MAX_LINKED_TOKENS} names, numbers, strings and signs`;
     const hint = "Write constant objects instead of namespaces";

@@ -32,7 +32,7 @@ async function needsOf(source: string): Promise<readonly NeededServers[]> {
         limits,
         enabled: true,
         blockOnError: true,
-        timebox: (run) => run(),
+        timebox: (run) => ({ value: run() }),
       }),
   });
   assert.ok(analyzed.ok || source.includes("%"));
