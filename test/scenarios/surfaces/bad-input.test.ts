@@ -1,7 +1,6 @@
 /** Mistakes of people and programs, seen from outside: one clear message, the right exit code, nothing started. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -9,6 +8,7 @@ import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { mountMemory } from "../../fixtures/mount.ts";
 import { passingStore } from "../../fixtures/passing-store.ts";
 import { makeFolder, parseJsonLines, runGlovebox, startFor, untilEnded } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
@@ -112,7 +112,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     // The superuser may write anywhere except on a file system that is mounted read-only.
     const isRoot = process.getuid?.() === 0;
     if (!isRoot) chmodSync(locked, 0o500);
-    using mounted = isRoot ? mount(locked, "ro,size=64k") : undefined;
+    using mounted = isRoot ? mountMemory(locked, "ro,size=64k") : undefined;
     if (isRoot && !mounted) return context.skip("mounting is not possible here");
     assertStoreError(
       await runOne(folder),
@@ -159,20 +159,13 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     });
     const disk = join(folder, "disk");
     mkdirSync(disk);
-    using mounted = mount(disk, "size=512k");
+    using mounted = mountMemory(disk, "size=512k");
     if (!mounted) return context.skip("mounting is not possible here");
     const input = `return ${JSON.stringify("x".repeat(200_000))}.length`;
     const full = await runGlovebox(["run", "-"], { folder, input });
     assertStoreError(full, /full.*\[STORE_UNAVAILABLE\]$/m);
   });
 });
-
-/** A small file system in memory, removed at the end of the block. `undefined` if this user may not mount. */
-function mount(folder: string, options: string): Disposable | undefined {
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
-  if (status !== 0) return undefined;
-  return { [Symbol.dispose]: () => void spawnSync("umount", ["-l", folder]) };
-}
 
 const SIZE = 256 * 1024;
 const HOSTILE: readonly [name: string, code: string][] = [
