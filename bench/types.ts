@@ -50,8 +50,9 @@ async function benchCost(): Promise<void> {
   const keeper = { keep: () => undefined, release: () => undefined };
   await using checker = openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily });
   const surface = declareApi(createSnapshot());
+  const principal = { id: "bench" };
   let at = 0;
-  const check = (): Promise<unknown> => checker.check({ text: createProgram((at += 1)), surface });
+  const check = (): Promise<unknown> => checker.check({ text: createProgram((at += 1)), surface, principal });
   const startedAt = performance.now();
   await check();
   print(
@@ -62,7 +63,7 @@ async function benchCost(): Promise<void> {
   await time(50, check);
   const warm = await time(300, check);
   print("warm check: p50 / p95", `${ms(warm.p50)} / ${ms(warm.p95)}`, "aim: 8 ms");
-  const again = await time(300, () => checker.check({ text: createProgram(1 + at), surface }));
+  const again = await time(300, () => checker.check({ text: createProgram(1 + at), surface, principal }));
   print("the same program again: p50", ms(again.p50), "");
   print(
     "memory of the process",

@@ -74,8 +74,8 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     limits: settings.sandbox.limits,
     graceMs: settings.approvals.graceMs,
     isLasting: options.lasting === true,
-    check: (program, { surface, snapshot, level }) =>
-      checkProgram(program, surface, { checker, guide: createGuide(snapshot), level, blocks: analysis.blockOnError }),
+    check: (program, { surface, snapshot, ...more }) =>
+      checkProgram(program, surface, { ...more, checker, guide: createGuide(snapshot), blocks: analysis.blockOnError }),
     bridge: createProgramBridges({
       ...shared,
       ...defined({ preview: settings.audit.previews ? createPreview(mask.hide) : undefined }),

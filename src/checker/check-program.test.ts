@@ -46,6 +46,7 @@ declare namespace shop {
 const SIGNATURE = "declare const shop: { get(args: { id: string }): Promise<…> };";
 const CONTEXT: CheckContext = {
   checker,
+  principal: { id: "bob", session: "1" },
   guide: {
     nearest: () => [known(parseToolAddress("shop.get")), known(parseToolAddress("shop.list"))],
     signature: (address) => (address === "shop.get" ? SIGNATURE : undefined),
@@ -259,5 +260,43 @@ describe("a checker that cannot check a program", () => {
     const finding = { rule: "types", severity: "warn", message: "The types were not checked: why", line: 1, column: 1 };
     const checked = await checkProgram(program, SURFACE, { ...CONTEXT, checker: broken });
     assert.deepEqual(checked, { ok: true, program: { ...program, findings: [finding] } });
+  });
+});
+
+describe("a type bomb", () => {
+  const bomb = `type B<T, N extends any[] = []> = N["length"] extends 40 ? T : B<T | [T, N], [...N, 0]> | B<[T], [...N, 0]>;
+let b: B<0>; await shop.list({})`;
+
+  it("refuses another session's mistaken program while the bomb is checked", async () => {
+    await using patient = openChecker({
+      node: process.execPath,
+      keeper,
+      now: Date.now,
+      measure: () => 0,
+      limits: { checkMs: 600_000 },
+    });
+    let isBombChecked = false;
+    const bombed = check(bomb, { checker: patient, principal: { id: "eve", session: "1" } }).finally(() => {
+      isBombChecked = true;
+    });
+    const checked = await check("await shop.gett({})", { checker: patient, principal: { id: "eve", session: "2" } });
+    assert.deepEqual([!checked.ok && checked.error.code, isBombChecked], ["PROGRAM_TYPES", false]);
+    await patient[Symbol.asyncDispose]();
+    assert.equal((await bombed).ok, true);
+  });
+  it("a large ordinary program is checked in the shared process, beside other sessions", async () => {
+    await using own = openChecker({
+      node: process.execPath,
+      keeper,
+      now: Date.now,
+      measure: () => 0,
+      limits: { checkMs: 600_000, slowMs: 60_000 },
+    });
+    const lines = Array.from({ length: 200 }, (_, at) => `const p${at} = (await shop.get({ id: "${at}" })).price;`);
+    const [large, other] = await Promise.all([
+      check(lines.join("\n"), { checker: own, principal: { id: "bob", session: "1" } }),
+      check("await shop.list({})", { checker: own, principal: { id: "bob", session: "2" } }),
+    ]);
+    assert.deepEqual([large.ok, other.ok, own.stats().starts, own.stats().secondPid], [true, true, 1, 0]);
   });
 });

@@ -7,11 +7,13 @@ import { createLocator, frameAt, toPrintable } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import { ERRORS } from "../domain/index.ts";
 import type { ApiSurface, Finding, Program, PublicError, ToolGuide } from "../domain/index.ts";
-import type { Checker } from "./open-checker.ts";
+import type { CheckRequest, Checker } from "./open-checker.ts";
 import type { Fix, Mistake } from "./wire.ts";
 
 export interface CheckContext {
   readonly checker: Pick<Checker, "check">;
+  /** Whose program it is. */
+  readonly principal: CheckRequest["principal"];
   readonly guide: ToolGuide;
   /** The operator's setting; `off` skips the check. */
   readonly level: "error" | "warn" | "off";
@@ -28,9 +30,9 @@ export async function checkProgram(
   surface: ApiSurface,
   context: CheckContext,
 ): Promise<AnalysisResult> {
-  const { checker, guide, level, blocks } = context;
+  const { checker, principal, guide, level, blocks } = context;
   if (level === "off" || !reachesTools(program, surface)) return { ok: true, program };
-  const checked = await checker.check({ text: program.checkable, surface });
+  const checked = await checker.check({ text: program.checkable, surface, principal });
   if (checked.kind === "unchecked") return withFindings(program, [toFinding(checked.reason)]);
   const mistakes = checked.mistakes.filter(
     (mistake) => !isAway(mistake, surface) && !(mistake.kind === "unknown-tool" && guide.isWithheld(mistake.name)),

@@ -30,6 +30,8 @@ const SURFACE: ApiSurface = {
   namespaces: [],
 };
 
+const principal = { id: "bob" };
+
 describe("the compiler", () => {
   writeFileSync(join(folder, "global.d.ts"), "declare const leaked: { call(): Promise<any> };\n");
   mkdirSync(join(folder, "node_modules", "@types", "canary"), { recursive: true });
@@ -44,7 +46,7 @@ describe("the compiler", () => {
   ];
   for (const source of leaks) {
     it(`reads nothing of the disk for ${JSON.stringify(source.replaceAll(folder, ""))}`, async () => {
-      const found = await checker.check({ text: source, surface: SURFACE });
+      const found = await checker.check({ text: source, surface: SURFACE, principal });
       assert.ok(found.kind === "checked");
       assert.deepEqual(
         found.mistakes.map(({ kind, name }) => [kind, name]),
@@ -56,7 +58,7 @@ describe("the compiler", () => {
     const snapshot = known(parseDigest(`sha256:${"b".repeat(64)}`));
     const declarations = readFileSync(join(folder, "global.d.ts"), "utf8");
     const surface = { ...SURFACE, snapshot, declarations };
-    const found = await checker.check({ text: "await leaked.call();", surface });
+    const found = await checker.check({ text: "await leaked.call();", surface, principal });
     assert.deepEqual(found, { kind: "checked", mistakes: [] });
   });
   it("runs the compiler and its parent with an empty environment", { skip: process.platform !== "linux" }, () => {
@@ -74,6 +76,7 @@ describe("the compiler", () => {
       const found = await checker.check({
         text: `n${mark}.t(); n${mark}.u(); //${Math.random()}`,
         surface: { ...SURFACE, snapshot, declarations },
+        principal,
       });
       assert.ok(found.kind === "checked");
       assert.deepEqual(

@@ -2,24 +2,29 @@
  * Checks programs against the generated API. The check helps authors and is not a security boundary: a program that
  * cannot be checked runs, with a warning.
  *
- * The checker's process starts on demand, receives each set of declarations once, is killed when it is late or too
- * large, and is not restarted before a backoff after a failure.
+ * All sessions share one process, which starts on demand. A program can keep it busy, so a check that is slow while
+ * another session waits moves to a second process, together with the process that it occupies. Later programs of its
+ * session are checked there, too. A process that a program ended is replaced at once.
  */
 
 import type { ApiSurface, ChildKeeper, Instant } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { MINUTE_MS, backoffMs, createRecent } from "../timing/index.ts";
-import { CHILD, startCheckerProcess } from "./start-process.ts";
-import type { CheckerProcess } from "./start-process.ts";
-import type { CheckerReply, CheckerRequest, Mistake } from "./wire.ts";
+import { CheckerWorker, nameApi } from "./checker-worker.ts";
+import type { WorkerOptions, WorkerReply } from "./checker-worker.ts";
+import { createSessionRecords, nameSession } from "./session-records.ts";
+import type { CheckOwner, SessionRecords } from "./session-records.ts";
+import { CHILD } from "./start-process.ts";
+import type { Mistake } from "./wire.ts";
 
-interface CheckerLimits {
-  /** From the start of a process, or from new declarations, until it can check. */
-  readonly prepareMs: number;
+interface CheckerLimits extends Pick<WorkerOptions, "memoryBytes" | "prepareMs"> {
   readonly checkMs: number;
-  readonly memoryBytes: number;
-  /** Doubles with every failure in a row. */
+  /** A check that takes longer is slow: it must not hold up other sessions. */
+  readonly slowMs: number;
+  /** After a process that could not be prepared. Doubles with every failure in a row. */
   readonly backoffMs: number;
+  /** How long the second process stays without work. */
+  readonly idleMs: number;
 }
 
 export interface CheckerOptions {
@@ -39,6 +44,7 @@ export interface CheckerOptions {
 export interface CheckRequest {
   readonly text: string;
   readonly surface: ApiSurface;
+  readonly principal: CheckOwner;
 }
 
 /** `reason` is written for the author of the program. */
@@ -49,19 +55,28 @@ export type CheckResult =
 export interface Checker extends AsyncDisposable {
   check(request: CheckRequest): Promise<CheckResult>;
   stats(): {
-    /** Programs that reached the process; programs that the cache answered are not counted. */
+    /** Programs that reached a process; programs that the cache answered are not counted. */
     readonly asked: number;
     /** How often a process was started. */
     readonly starts: number;
-    /** The pid of the process, or 0 while there is none. */
+    /** The pid of the shared process, or 0 while there is none. */
     readonly pid: number;
+    /** The pid of the second process, or 0 while there is none. */
+    readonly secondPid: number;
   };
 }
 
 /** Preparing takes a third of a second, or seconds on a busy machine; a check takes milliseconds. */
-const LIMITS: CheckerLimits = { prepareMs: 15_000, checkMs: 2_000, memoryBytes: 512 * 1024 * 1024, backoffMs: 500 };
+const LIMITS: CheckerLimits = {
+  prepareMs: 15_000,
+  checkMs: 2_000,
+  slowMs: 250,
+  memoryBytes: 512 * 1024 * 1024,
+  backoffMs: 500,
+  idleMs: 5 * MINUTE_MS,
+};
 const KEPT_RESULTS = 256;
-const WATCH_MS = 50;
+const KEPT_TURNS = 2_048;
 
 const TOO_LONG = "The types were not checked: the check took too long";
 const BROKEN = "The types were not checked: the checker ended and will be started again";
@@ -72,112 +87,233 @@ export function openChecker(options: CheckerOptions): Checker {
   return new ProcessChecker(options);
 }
 
+/** A check that waits or runs. */
+interface CheckJob extends CheckRequest {
+  readonly key: string;
+  readonly settle: (result: CheckResult) => void;
+}
+
+/** A process and the checks that wait for it. */
+interface CheckLane {
+  readonly waiting: CheckJob[];
+  worker?: CheckerWorker | undefined;
+  run?: CheckRun | undefined;
+  /** Processes in a row that could not be prepared. */
+  failures: number;
+  notBefore: Instant;
+}
+
+interface CheckRun {
+  readonly job: CheckJob;
+  readonly worker: CheckerWorker;
+  /** Changes when the run moves to the second process. */
+  lane: CheckLane;
+  /** True while it is slow and can be moved or stopped. */
+  isSlow: boolean;
+  /** True if it was stopped before its time, because others wait. */
+  isStopped: boolean;
+  /** Ends the check as late. */
+  readonly late: PromiseWithResolvers<CheckOutcome>;
+}
+
+/** `unprepared` means that the process failed before it got the program. */
+type CheckOutcome = WorkerReply | { readonly kind: "late" | "unprepared" };
+
 class ProcessChecker implements Checker {
   readonly #options: CheckerOptions;
   readonly #limits: CheckerLimits;
-  /** The declarations that the process has. */
-  readonly #known = new Set<string>();
+  readonly #sessions: SessionRecords;
   readonly #results = createRecent<string, CheckResult>(KEPT_RESULTS);
-  #child: CheckerProcess | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
+  /** When a principal and a session were served last. */
+  readonly #turns = createRecent<string, number>(KEPT_TURNS);
+  readonly #shared: CheckLane = { waiting: [], failures: 0, notBefore: 0 };
+  readonly #second: CheckLane = { waiting: [], failures: 0, notBefore: 0 };
+  /** All processes that may be alive. */
+  readonly #workers = new Set<CheckerWorker>();
+  #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
-  #notBefore: Instant = 0;
-  #failuresInRow = 0;
-  #ids = 0;
   #asked = 0;
   #starts = 0;
+  #served = 0;
 
   constructor(options: CheckerOptions) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
+    this.#sessions = createSessionRecords(options.now);
   }
 
   stats(): ReturnType<Checker["stats"]> {
-    const child = this.#child;
-    return { asked: this.#asked, starts: this.#starts, pid: child && !child.isGone ? child.pid : 0 };
+    const pids = { pid: this.#shared.worker?.pid ?? 0, secondPid: this.#second.worker?.pid ?? 0 };
+    return { asked: this.#asked, starts: this.#starts, ...pids };
   }
 
-  check(request: CheckRequest): Promise<CheckResult> {
+  async check(request: CheckRequest): Promise<CheckResult> {
     // The same text against the same tools has the same result.
     const key = `${nameApi(request.surface)} ${digestOf(request.text)}`;
-    const checked = this.#queue.then(() => this.#check(request, key));
-    this.#queue = checked.catch(() => undefined);
-    return checked;
+    const known = this.#results.get(key);
+    if (known) return known;
+    const { promise, resolve } = Promise.withResolvers<CheckResult>();
+    this.#add({ ...request, key, settle: resolve });
+    return promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await this.#child?.kill();
+    clearTimeout(this.#idle);
+    await Promise.all([...this.#workers].map((worker) => worker.kill()));
   }
 
-  async #check(request: CheckRequest, key: string): Promise<CheckResult> {
-    const before = this.#results.get(key);
-    if (before) return before;
-    const child = this.#findProcess();
-    if (!child) return { kind: "unchecked", reason: WAITING };
-    const outcome = await this.#askPrepared(child, request);
-    const isChecked = outcome.kind === "checked";
-    if (!isChecked || this.#isTooLarge(child)) await child.kill();
-    this.#failuresInRow = isChecked ? 0 : this.#failuresInRow + 1;
-    const waitMs = backoffMs(this.#failuresInRow, { firstMs: this.#limits.backoffMs, longestMs: MINUTE_MS });
-    this.#notBefore = this.#options.now() + waitMs;
-    const result: CheckResult = isChecked
-      ? { kind: "checked", mistakes: outcome.mistakes }
-      : { kind: "unchecked", reason: outcome.kind === "late" ? TOO_LONG : BROKEN };
-    // Failures too: the same program would end the next process as well.
-    this.#results.set(key, result);
-    return result;
+  #add(job: CheckJob): void {
+    const lane = this.#sessions.isApart(job.principal) ? this.#second : this.#shared;
+    lane.waiting.push(job);
+    if (lane.run) this.#relieve(lane);
+    else this.#serve(lane);
   }
 
-  #findProcess(): CheckerProcess | undefined {
-    if (this.#child && !this.#child.isGone) return this.#child;
-    if (this.#isClosed || this.#options.now() < this.#notBefore) return undefined;
-    this.#known.clear();
-    this.#starts += 1;
-    this.#child = startCheckerProcess({ ...this.#options, script: this.#options.script ?? CHILD });
-    return this.#child;
-  }
-
-  async #askPrepared(child: CheckerProcess, { text, surface }: CheckRequest): Promise<CheckOutcome> {
-    const api = nameApi(surface);
-    const isNew = !this.#known.has(api);
-    if (isNew) {
-      this.#known.add(api);
-      // With an empty program, so that parsing the declarations does not count against a program's time.
-      const { declarations } = surface;
-      const prepared = await this.#ask(child, { api, declarations, text: "" }, this.#limits.prepareMs);
-      if (prepared.kind !== "checked") return prepared;
+  /** Starts the next check of a lane whose process is free. */
+  #serve(lane: CheckLane): void {
+    while (!lane.run) {
+      const job = this.#takeNext(lane.waiting);
+      if (!job) break;
+      const isApart = this.#sessions.isApart(job.principal);
+      const known = this.#results.get(job.key);
+      if (known) job.settle(known);
+      else if (isApart !== (lane === this.#second)) this.#add(job);
+      else this.#start(lane, job);
     }
-    this.#asked += 1;
-    const outcome = await this.#ask(child, { api, text }, this.#limits.checkMs);
-    if (outcome.kind !== "unknownApi") return outcome;
-    this.#known.delete(api);
-    return isNew ? { kind: "gone" } : this.#askPrepared(child, { text, surface });
+    if (this.#second.run) clearTimeout(this.#idle);
+    else if (lane === this.#second) this.#endWhenIdle();
   }
 
-  /** Kills a process that uses too much memory before it replies. */
-  async #ask(child: CheckerProcess, request: Omit<CheckerRequest, "id">, ms: number): Promise<CheckOutcome> {
-    this.#ids += 1;
+  /** Takes turns between principals, and between the sessions of a principal. */
+  #takeNext(waiting: CheckJob[]): CheckJob | undefined {
+    const lastOf = ({ principal }: CheckJob): readonly [number, number] => [
+      this.#turns.get(principal.id) ?? 0,
+      this.#turns.get(nameSession(principal)) ?? 0,
+    ];
+    const [next] = waiting
+      .map((job) => ({ job, last: lastOf(job) }))
+      .toSorted((a, b) => a.last[0] - b.last[0] || a.last[1] - b.last[1]);
+    if (!next) return undefined;
+    const { job } = next;
+    waiting.splice(waiting.indexOf(job), 1);
+    this.#served += 1;
+    this.#turns.set(job.principal.id, this.#served).set(nameSession(job.principal), this.#served);
+    return job;
+  }
+
+  #start(lane: CheckLane, job: CheckJob): void {
+    const worker = this.#findWorker(lane);
+    if (!worker) return job.settle({ kind: "unchecked", reason: WAITING });
     const late = Promise.withResolvers<CheckOutcome>();
-    const timer = setTimeout(() => late.resolve({ kind: "late" }), ms);
-    const watcher = setInterval(() => void (this.#isTooLarge(child) && child.kill()), WATCH_MS);
-    const reply = child.ask({ id: this.#ids, ...request }).catch((): CheckOutcome => ({ kind: "gone" }));
-    try {
-      return await Promise.race([reply, late.promise]);
-    } finally {
-      clearTimeout(timer);
-      clearInterval(watcher);
+    const run: CheckRun = { job, worker, lane, isSlow: false, isStopped: false, late };
+    lane.run = run;
+    void this.#ask(run).then((outcome) => this.#finish(run, outcome));
+  }
+
+  #findWorker(lane: CheckLane): CheckerWorker | undefined {
+    if (lane.worker && lane.worker.pid !== 0) return lane.worker;
+    if (lane.worker) this.#workers.delete(lane.worker);
+    lane.worker = undefined;
+    if (this.#isClosed || this.#options.now() < lane.notBefore) return undefined;
+    this.#starts += 1;
+    lane.worker = new CheckerWorker({ ...this.#options, ...this.#limits, script: this.#options.script ?? CHILD });
+    this.#workers.add(lane.worker);
+    return lane.worker;
+  }
+
+  async #ask(run: CheckRun): Promise<CheckOutcome> {
+    const { worker, job } = run;
+    for (let tries = 0; tries < 2; tries += 1) {
+      if (!(await worker.prepare(job.surface))) return { kind: "unprepared" };
+      const outcome = await this.#askInTime(run);
+      if (outcome.kind !== "unknownApi") return outcome;
+    }
+    return { kind: "gone" };
+  }
+
+  async #askInTime(run: CheckRun): Promise<CheckOutcome> {
+    const { worker, job, late } = run;
+    this.#asked += 1;
+    const slow = setTimeout(() => {
+      run.isSlow = true;
+      this.#relieve(run.lane);
+    }, this.#limits.slowMs);
+    const end = setTimeout(() => late.resolve({ kind: "late" }), this.#limits.checkMs);
+    const outcome = await Promise.race([worker.check(job.surface, job.text), late.promise]);
+    clearTimeout(slow);
+    clearTimeout(end);
+    run.isSlow = false;
+    return outcome;
+  }
+
+  /** Called when a check of a lane becomes slow, and when another one begins to wait. */
+  #relieve(lane: CheckLane): void {
+    const { run, waiting } = lane;
+    if (!run?.isSlow) return;
+    const { principal } = run.job;
+    if (lane === this.#second) {
+      run.isStopped = waiting.length > 0 && this.#sessions.isDistrusted(principal);
+      if (run.isStopped) run.late.resolve({ kind: "late" });
+    } else if (waiting.some((job) => nameSession(job.principal) !== nameSession(principal))) {
+      this.#moveAside(run);
     }
   }
 
-  #isTooLarge({ pid }: CheckerProcess): boolean {
-    return (this.#options.measure(pid) ?? 0) > this.#limits.memoryBytes;
+  #moveAside(run: CheckRun): void {
+    const [shared, second] = [this.#shared, this.#second];
+    this.#sessions.noteSlow(run.job.principal);
+    shared.run = undefined;
+    if (second.run) {
+      // Both processes are busy: the check starts again when it is its turn in the second one.
+      shared.worker = undefined;
+      void this.#end(run.worker);
+      this.#add(run.job);
+    } else {
+      [shared.worker, second.worker] = [second.worker, shared.worker];
+      second.run = run;
+      run.lane = second;
+    }
+    this.#serve(shared);
+  }
+
+  async #finish(run: CheckRun, outcome: CheckOutcome): Promise<void> {
+    const { job, worker, lane } = run;
+    if (lane.run !== run) return; // it starts again in the second process
+    if (outcome.kind !== "checked" || worker.isTooLarge) await this.#end(worker);
+    const isPrepared = outcome.kind !== "unprepared";
+    lane.failures = isPrepared ? 0 : lane.failures + 1;
+    const waitMs = backoffMs(lane.failures, { firstMs: this.#limits.backoffMs, longestMs: MINUTE_MS });
+    lane.notBefore = this.#options.now() + waitMs;
+    if (outcome.kind !== "checked" && isPrepared) {
+      this.#sessions.noteFailed(job.principal);
+      void this.#findWorker(lane)?.prepare(job.surface);
+    } else if (isPrepared && lane === this.#shared) {
+      this.#sessions.noteChecked(job.principal);
+    }
+    const result = toResult(outcome);
+    // Failures too: the same program would end the next process as well.
+    if (isPrepared && !run.isStopped) this.#results.set(job.key, result);
+    lane.run = undefined;
+    job.settle(result);
+    this.#serve(lane);
+  }
+
+  async #end(worker: CheckerWorker): Promise<void> {
+    await worker.kill();
+    this.#workers.delete(worker);
+  }
+
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    const end = (): void => {
+      if (this.#second.worker) void this.#end(this.#second.worker);
+    };
+    this.#idle = setTimeout(end, this.#limits.idleMs).unref();
   }
 }
 
-type CheckOutcome = CheckerReply | { readonly kind: "late" | "gone" };
-
-/** Equal names mean equal declarations. */
-function nameApi({ snapshot, part = "", secrets = [] }: ApiSurface): string {
-  return [snapshot, part, secrets.map((name) => `secrets.${name}`).join(" ")].filter((text) => text !== "").join(" ");
+function toResult(outcome: CheckOutcome): CheckResult {
+  if (outcome.kind === "checked") return { kind: "checked", mistakes: outcome.mistakes };
+  return { kind: "unchecked", reason: outcome.kind === "late" ? TOO_LONG : BROKEN };
 }

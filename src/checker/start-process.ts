@@ -29,16 +29,14 @@ export interface CheckerProcess {
   kill(): Promise<void>;
 }
 
-/** The process has an empty environment and leads a process group that includes the native compiler. */
-export function startCheckerProcess({
-  node,
-  script,
-  keeper,
-}: {
+export interface CheckerProcessOptions {
   readonly node: string;
   readonly script: string;
   readonly keeper: ChildKeeper;
-}): CheckerProcess {
+}
+
+/** The process has an empty environment and leads a process group that includes the native compiler. */
+export function startCheckerProcess({ node, script, keeper }: CheckerProcessOptions): CheckerProcess {
   const spawned = spawn(node, [...FLAGS, script], {
     stdio: ["pipe", "pipe", "ignore"],
     env: {},

@@ -82,8 +82,8 @@ async function connect(runJob: (job: SandboxJob) => Promise<SandboxResult>, refu
     },
     sandbox: { engine: "isolate", isolation: "process", run: runJob, checkQueue },
     retention: { stored: () => undefined, ended: () => void visited.push("retention") },
-    check: async (program, { level }) => {
-      visited.push(`check ${level}`);
+    check: async (program, { level, principal }) => {
+      visited.push(`check ${level} for ${principal.id}`);
       return { ok: true, program };
     },
   });
@@ -106,7 +106,7 @@ test("connectRooms leads an execution through every room and reports its end", a
     "take execution",
     "trace",
     "view",
-    "check warn",
+    "check warn for agent",
     "release 1",
     "notice 1",
     "retention",
@@ -119,7 +119,7 @@ test("connectRooms turns the type check off for a request that does not want it"
   const { deps, visited } = await connect(returnOne);
   await using executions = openExecutions(deps, BACKGROUND);
   await executions.execute({ principal: AGENT, source: "return 1", types: false });
-  assert.ok(visited.includes("check off"));
+  assert.ok(visited.includes("check off for agent"));
 });
 
 test("openExecutions closes what a dead process left, and its disposal waits for that", async () => {

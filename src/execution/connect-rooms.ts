@@ -21,6 +21,7 @@ export interface TypeCheck {
   readonly surface: ApiSurface;
   readonly snapshot: CatalogSnapshot;
   readonly level: CheckLevel;
+  readonly principal: Principal;
 }
 
 export interface ExecutionRooms
@@ -102,6 +103,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
         surface: declareFor(program, snapshot, principal.id),
         snapshot,
         level: analysis.enabled && isWanted && types ? analysis.types : "off",
+        principal,
       }),
     keepValue: async (owner, value) => {
       await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, { value });

@@ -115,7 +115,9 @@ function addReadings(registry: Registry, sources: MetricsSources): void {
   gauge("glovebox_upstream_tools", "Tools of each upstream.", () =>
     upstreams().flatMap(({ name, tools }) => toSamples({ server: name }, tools)),
   );
-  counter("glovebox_checker_restarts_total", "Restarts of the type checker.", () => Math.max(0, checkerStarts() - 1));
+  counter("glovebox_checker_restarts_total", "Starts of the type checker after the first.", () =>
+    Math.max(0, checkerStarts() - 1),
+  );
   const dropped = "Events that were dropped because the queue was full.";
   counter("glovebox_watching_dropped_total", dropped, () => feed.dropped);
   for (const name of Object.keys(others())) {
