@@ -123,6 +123,31 @@ test("closing answers an open request with its result or with 503", async (t) =>
   assert.match((await silent?.text()) ?? "", /Glovebox is shutting down/);
 });
 
+test("an answer that comes after the 503 of closing is dropped without an error", async (t) => {
+  const logged = t.mock.method(console, "error", () => {});
+  const arrived = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  let isDropped = false;
+  const app = (): App => ({
+    ...createApp(),
+    fetch: async () => {
+      arrived.resolve();
+      await closed.promise;
+      return new Response(new ReadableStream({ cancel: () => void (isDropped = true) }));
+    },
+    close: async () => closed.resolve(),
+  });
+  const listener = await listen({ createApp: app, host: "127.0.0.1", port: 0 });
+  const asked = globalThis.fetch(listener.url, { method: "POST" });
+  await arrived.promise;
+  await listener.close();
+  assert.deepEqual([(await asked).status, isDropped], [503, true]);
+  assert.deepEqual(
+    logged.mock.calls.map(({ arguments: [error] }) => String(error)),
+    [],
+  );
+});
+
 test("a request that does not arrive in time is answered 408 and its connection is closed", async (t) => {
   const limits = { ...WIDE, requestMs: 200 };
   const listener = await listen({ createApp: readsBodies, host: "127.0.0.1", port: 0, limits });

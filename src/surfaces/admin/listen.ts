@@ -3,12 +3,13 @@
  * own address is known.
  */
 
-import { createServer } from "node:http";
-import type { Server, ServerResponse } from "node:http";
+import { ServerResponse, createServer } from "node:http";
+import type { Server } from "node:http";
 import { isIPv4 } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { App } from "./create-app.ts";
@@ -39,6 +40,14 @@ export interface Listener {
   readonly port: number;
   /** Answers open requests, then ends sessions and connections, including kept-alive ones. */
   close(): Promise<void>;
+}
+
+/** Answers that closing waits for. */
+interface OpenAnswers {
+  /** The application has not answered yet. */
+  readonly awaited: Set<ServerResponse>;
+  /** The application has answered; these must not be refused. */
+  readonly sending: Set<ServerResponse>;
 }
 
 const LISTEN_LIMITS: ListenLimits = Object.freeze({ requestMs: 30_000, connections: 512 });
@@ -82,18 +91,30 @@ export async function listen({ createApp, host, port, limits = LISTEN_LIMITS }: 
   const address = server.address();
   const opened = typeof address === "object" && address ? address.port : port;
   const app = makeApp(server, () => createApp(loopbackHosts(opened, host)));
-  const answer = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
-  const waiting = new Set<ServerResponse>();
+  const open: OpenAnswers = { awaited: new Set(), sending: new Set() };
+  const answer = getRequestListener(
+    async (request, { outgoing }) => {
+      const response = await app.fetch(request);
+      if (outgoing.headersSent) {
+        // Closing has already sent 503.
+        await response.body?.cancel();
+        return RESPONSE_ALREADY_SENT;
+      }
+      if (outgoing instanceof ServerResponse && open.awaited.delete(outgoing)) open.sending.add(outgoing);
+      return response;
+    },
+    { overrideGlobalObjects: false },
+  );
   server.on("request", (incoming, outgoing) => {
     // GET requests are not awaited: those of a browser are short, and those of MCP are endless streams.
-    if (incoming.method !== "GET") waiting.add(outgoing);
-    outgoing.once("close", () => waiting.delete(outgoing));
+    if (incoming.method !== "GET") open.awaited.add(outgoing);
+    outgoing.once("close", () => open.awaited.delete(outgoing) || open.sending.delete(outgoing));
     void answer(incoming, outgoing);
   });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
     port: opened,
-    close: () => closeAll(server, app, waiting),
+    close: () => closeAll(server, app, open),
   };
 }
 
@@ -117,10 +138,9 @@ function toListenError(cause: Error, host: string, port: number): GloveboxError 
   });
 }
 
-/** A started stream is only ended, because its remaining content is unknown. */
+/** Not for an answer that is being sent: it is only ended, because its remaining content is unknown. */
 function refuse(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    if (outgoing.headersSent) return resolve();
     outgoing.writeHead(503, { "content-type": "application/json", connection: "close" });
     outgoing.end(CLOSING, resolve);
   });
@@ -137,13 +157,13 @@ function makeApp(server: Server, create: () => App): App {
 }
 
 /** Stops new connections first, then running work, then sends its answers, then closes the remaining connections. */
-async function closeAll(server: Server, app: App, waiting: ReadonlySet<ServerResponse>): Promise<void> {
+async function closeAll(server: Server, app: App, { awaited, sending }: OpenAnswers): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
   await app.stop();
-  for (let left = ANSWER_MS; left > 0 && waiting.size > 0; left -= LOOK_MS) await delay(LOOK_MS);
-  await Promise.race([Promise.all([...waiting].map(refuse)), delay(ANSWER_MS)]);
+  for (let left = ANSWER_MS; left > 0 && awaited.size + sending.size > 0; left -= LOOK_MS) await delay(LOOK_MS);
+  await Promise.race([Promise.all([...awaited].map(refuse)), delay(ANSWER_MS)]);
   await app.close();
   server.closeAllConnections();
   await closed;
