@@ -45,6 +45,12 @@ test("createConfirm shows the file and all of a long command, with terminal cont
   assert.ok(shown.includes(`"sh" "${long}" "\\u001b[2K\\u202e"`));
 });
 
+test("createConfirm says that an empty configuration changes no setting", async () => {
+  const { shown } = await ask("{}", "n\n");
+  const [first] = shown.split("\n");
+  assert.equal(first, "/p/glovebox.config.json was found in a project and is empty: it changes no setting.");
+});
+
 test("createConfirm does not ask without a terminal for both the question and the answer", () => {
   assert.equal(createConfirm(createTerminal(false, true)), undefined);
   assert.equal(createConfirm(createTerminal(true, false)), undefined);

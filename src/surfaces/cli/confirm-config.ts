@@ -21,6 +21,8 @@ export function createConfirm({ stdin, stderr }: Terminal): ((config: ConfigText
 
 /** Cuts nothing, because what is not shown cannot be judged. */
 export function showConfig(config: ConfigText, stderr: Writable): void {
-  const lines = [`${config.path} was found in a project and has:`, ...describeConfig(config)];
-  for (const line of lines) stderr.write(`${toVisible(line)}\n`);
+  const settings = describeConfig(config);
+  const has = settings.length > 0 ? "and has:" : "and is empty: it changes no setting.";
+  for (const line of [`${config.path} was found in a project ${has}`, ...settings])
+    stderr.write(`${toVisible(line)}\n`);
 }
