@@ -184,7 +184,7 @@ function readConstant(file: string, name: string): number | undefined {
   const path = join(ROOT, "src", file);
   if (!existsSync(path)) return undefined;
   const [, expression = ""] =
-    new RegExp(`\\b${name}(?:: number)?(?: =|:) ([\\w*(). ]+)[;,]`).exec(readFileSync(path, "utf8")) ?? [];
+    new RegExp(`\\b${name}(?:: number)?(?: =|:) ([\\w*(). ]+)[;,}]`).exec(readFileSync(path, "utf8")) ?? [];
   const factors = expression.split("*").map((factor) => factor.trim());
   if (expression === "") return undefined;
   return factors.reduce<number | undefined>((product, factor) => {
