@@ -51,8 +51,7 @@ async function runProgram(
   const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...defined({ asked }) };
   const bridge = deps.bridge(opening, snapshot, { ...request, program }, hooks);
   const started: Omit<JournaledStart, "start"> = recording?.started ?? {
-    ...describeProgram({ program, snapshot }),
-    engine: deps.engine,
+    ...describeStart({ program, snapshot }, deps),
     network: deps.hasNetwork(request),
     ...defined({ secrets: deps.tokensOf?.(execution) }),
     labels: bridge.labels(),
@@ -69,6 +68,8 @@ async function runProgram(
       tape,
       suspend: suspension.signal,
       onTimers: suspension.onTimers,
+      waits: { forPeople: suspension.waiting, suspend: suspension.suspend },
+      isResumed: recording !== undefined,
       principal: principal.id,
       signal,
       ...defined({
@@ -89,12 +90,13 @@ async function runProgram(
 }
 
 /** Without the source, which the request has, and the summaries of servers, which programs cannot see. */
-function describeProgram({
-  program,
-  snapshot,
-}: Pick<ProgramRun, "program" | "snapshot">): Pick<JournaledStart, "program" | "namespaces"> {
+function describeStart(
+  { program, snapshot }: Pick<ProgramRun, "program" | "snapshot">,
+  { engine }: Pick<ProgramDeps, "engine">,
+): Pick<JournaledStart, "program" | "namespaces" | "engine"> {
   return {
     program: { ...program, source: "", checkable: "" },
     namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
+    engine,
   };
 }

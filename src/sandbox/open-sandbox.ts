@@ -49,8 +49,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const queuedAt = performance.now();
       let lease: ChildLease;
       try {
-        const { principal, session = "", signal } = job;
-        lease = await pool.take({ principal, session }, signal);
+        const { principal, session = "", isResumed = false, signal } = job;
+        lease = await pool.take({ owner: { principal, session }, isWaking: isResumed }, signal);
       } catch (thrown) {
         return neverStarted(thrown, performance.now() - queuedAt);
       }

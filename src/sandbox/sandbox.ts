@@ -36,9 +36,18 @@ export interface SandboxJob {
   /** The queue serves principals in turn, and the sessions of one principal in turn. */
   readonly principal: PrincipalId;
   readonly session?: string;
+  /** It was suspended before: it comes before new executions of its session, and a full queue does not refuse it. */
+  readonly isResumed?: boolean;
   readonly signal: AbortSignal;
   /** Fires to suspend the program; it resumes later from its tape. */
   readonly suspend?: AbortSignal;
+  /** What the program waits for: a program that only waits gives its place to others. By default for no person. */
+  readonly waits?: {
+    /** How many of its open calls wait for a person. */
+    forPeople(): number;
+    /** Suspends it at once; false if it cannot be suspended now. */
+    suspend(): boolean;
+  };
   readonly tape?: Tape;
   /** Called with the number of open timers that will fire within the program's time. Must not throw. */
   readonly onTimers?: (open: number) => void;
@@ -71,9 +80,9 @@ export interface SandboxResult {
 
 /** How busy a sandbox is now. */
 export interface PoolLoad {
-  /** Executions in the queue. */
+  /** Executions in the queue, also those that wait for their place again. */
   readonly waiting: number;
-  /** Children that run a program; `idle` counts all others. */
+  /** Children that have a program; `idle` counts all others. */
   readonly busy: number;
   readonly idle: number;
   /** The sum of all children; 0 if the platform does not report it. */

@@ -68,6 +68,13 @@ export interface ChildLease {
   readonly baseline: ProcessMeasure;
   /** Call once, at the end: the child's next frame is not for this execution. `false` if it may not be used again. */
   readonly release: (reusable: boolean) => void;
+  /**
+   * Gives its place to others while its program waits. False if too many programs wait in memory. `suspend` is called when
+   * more programs wait later; it suspends this one, or returns false.
+   */
+  readonly park: (suspend: () => boolean) => boolean;
+  /** Calls `onPlaced` once a parked child has a place again, unless it is released before. */
+  readonly wake: (onPlaced: () => void) => void;
 }
 
 /** How many files this process must be allowed to open. A child gets the null device for every inherited descriptor. */

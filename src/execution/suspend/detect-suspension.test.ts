@@ -75,4 +75,33 @@ describe("the suspension detector", () => {
     assert.deepEqual([waits.suspension.signal.aborted, busy.suspension.signal.aborted], [true, false]);
     for (const one of [waits, busy]) one.ended.abort();
   });
+  it("suspends before the grace time when it is asked to, unless another call or a timer is open", () => {
+    const late = { graceMs: 60_000 };
+    const [waits, busy, timed] = [open(late), open(late), open(late)];
+    const broken = open({ ...late, canSuspend: () => false });
+    for (const one of [waits, busy, timed, broken]) one.call("asks");
+    busy.call("other");
+    timed.suspension.onTimers(1);
+    assert.deepEqual(
+      [waits, busy, timed, broken].map(({ suspension }) => [suspension.suspend(), suspension.signal.aborted]),
+      [
+        [true, true],
+        [false, false],
+        [false, false],
+        [false, false],
+      ],
+    );
+    assert.equal(waits.suspension.suspend(), false);
+    for (const one of [waits, busy, timed, broken]) one.ended.abort();
+  });
+  it("does not suspend a program later because it could not be suspended when asked", async () => {
+    const { call, suspension, ended } = open({ graceMs: 60_000 });
+    suspension.onTimers(1);
+    call("asks");
+    assert.deepEqual([suspension.suspend(), suspension.waiting()], [false, 1]);
+    suspension.onTimers(0);
+    await sleep(150);
+    assert.equal(suspension.signal.aborted, false);
+    ended.abort();
+  });
 });

@@ -30,25 +30,22 @@ export function createSuspensionDetector(options: SuspensionOptions) {
   let grace: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
 
-  const maySuspend = (): boolean => isDue && waiting > 0 && openCalls === waiting && timers === 0 && canSuspend();
+  const maySuspend = (): boolean => waiting > 0 && openCalls === waiting && timers === 0 && canSuspend();
+  const suspend = (): boolean => {
+    if (signal.aborted || !maySuspend()) return false;
+    controller.abort();
+    return true;
+  };
   const check = (): void => {
     clearTimeout(quiet);
-    if (maySuspend()) quiet = setTimeout(() => maySuspend() && controller.abort(), QUIET_MS);
+    if (isDue && maySuspend()) quiet = setTimeout(suspend, QUIET_MS);
   };
-  const becomeDue = (): void => {
+  const becomeDue = (next: () => unknown): void => {
     isDue = true;
-    check();
+    next();
   };
-  const suspendNow = (): void => {
-    isDue = true;
-    if (maySuspend()) controller.abort();
-  };
-  leaving.addEventListener("abort", suspendNow, { once: true });
-  const cleanUp = (): void => {
-    clearTimeout(grace);
-    clearTimeout(quiet);
-    leaving.removeEventListener("abort", suspendNow);
-  };
+  leaving.addEventListener("abort", () => becomeDue(suspend), { once: true, signal: ended });
+  const cleanUp = (): void => [grace, quiet].forEach((timer) => clearTimeout(timer));
   ended.addEventListener("abort", cleanUp, { once: true });
 
   return {
@@ -67,7 +64,7 @@ export function createSuspensionDetector(options: SuspensionOptions) {
     /** Counts a call as waiting for approval until `work` settles. */
     async whileWaiting<Value>(work: () => Promise<Value>): Promise<Value> {
       const leftMs = limits.wallMs - (performance.now() - startedAt);
-      grace ??= setTimeout(becomeDue, Math.max(0, Math.min(graceMs, leftMs * MOST_OF_REST)));
+      grace ??= setTimeout(() => becomeDue(check), Math.max(0, Math.min(graceMs, leftMs * MOST_OF_REST)));
       waiting += 1;
       check();
       try {
@@ -77,6 +74,10 @@ export function createSuspensionDetector(options: SuspensionOptions) {
         check();
       }
     },
+    /** How many calls wait for approval. */
+    waiting: (): number => waiting,
+    /** Suspends it before it is due, to free its memory. The caller knows that the program does not compute. */
+    suspend,
     signal,
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Keeps children ready and gives each to one execution at a time. One or two stay warm; more are started on demand up to
- * the concurrency limit and end when idle. A child whose program violated a limit is never used again.
+ * the concurrency limit and end when idle. A child whose program violated a limit is never used again. A child whose
+ * program waits can be parked: it stays in memory, and another execution gets its place.
  */
 
 import { GloveboxError } from "../../domain/index.ts";
@@ -11,7 +12,9 @@ import type { ChildLease, ChildOptions } from "../start-child.ts";
 import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
 import { createFairQueue } from "./fair-queue.ts";
-import type { Owner } from "./fair-queue.ts";
+import type { Owner, QueueItem } from "./fair-queue.ts";
+import { createParking } from "./parking.ts";
+import type { Parking } from "./parking.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
 import type { PoolWorker } from "./worker.ts";
@@ -26,10 +29,15 @@ export interface PoolOptions extends ChildOptions {
   readonly queue: number;
 }
 
-/** An execution that waits for a child. */
-interface Waiter extends PromiseWithResolvers<PoolWorker> {
-  readonly owner: Owner;
-}
+/** An execution that waits for a child, or one that has a child and waits for a place. */
+type Waiter = QueueItem &
+  (
+    | ({ readonly kind: "childless" } & PromiseWithResolvers<PoolWorker>)
+    | { readonly kind: "parked"; readonly isWaking: true; readonly onPlaced: () => void }
+  );
+
+/** Whose the execution is, and whether it has run before: then it waits its turn even if the queue is full. */
+export type ChildRequest = QueueItem;
 
 export class ChildPool {
   readonly #options: PoolOptions;
@@ -38,6 +46,8 @@ export class ChildPool {
   readonly #queue = createFairQueue<Waiter>();
   readonly #places: Shares;
   readonly #starts: ChildStarts;
+  readonly #parking: Parking;
+  /** Children that run a program, without parked ones. */
   #leased = 0;
   #state: SandboxState = { kind: "starting" };
   #closed: PromiseWithResolvers<void> | undefined;
@@ -45,6 +55,7 @@ export class ChildPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#places = createShares(options.concurrency, () => performance.now());
+    this.#parking = createParking(options.concurrency);
     this.#starts = new ChildStarts(options, {
       up: (worker) => this.#ready(worker),
       failed: (worker, reason) => this.#startFailed(worker, reason),
@@ -53,52 +64,96 @@ export class ChildPool {
   }
 
   /** Waits for a child. Rejects with LIMIT_BUSY if the queue is full, with REQUEST_CANCELLED when `signal` aborts. */
-  async take(owner: Owner, signal: AbortSignal): Promise<ChildLease> {
+  async take(request: ChildRequest, signal: AbortSignal): Promise<ChildLease> {
     if (this.#closed) throw createClosedError();
     if (signal.aborted) throw createCancelledError();
-    this.#places.noteRequest(owner);
-    const worker = this.#takeIdle(owner) ?? (await this.#wait(owner, signal));
-    const release = (reusable: boolean): void => {
-      this.#places.release(owner);
-      this.#release(worker, reusable);
+    this.#places.noteRequest(request.owner);
+    const worker = this.#takeIdle(request.owner) ?? (await this.#wait(request, signal));
+    const lease = this.#createLease(worker, request.owner);
+    if (worker.isFresh || (await worker.askAlive())) return lease;
+    lease.release(false);
+    return this.take(request, signal);
+  }
+
+  #createLease(worker: PoolWorker, owner: Owner): ChildLease {
+    const parked = { suspend: (): boolean => false };
+    let waiter: Waiter | undefined;
+    return {
+      child: worker.child,
+      baseline: worker.baseline,
+      park: (suspend) => {
+        parked.suspend = suspend;
+        if (!this.#parking.enter(parked)) return false;
+        this.#leave(owner);
+        this.#fill();
+        return true;
+      },
+      wake: (placed) => {
+        const onPlaced = (): void => {
+          this.#parking.leave(parked);
+          placed();
+        };
+        waiter = { kind: "parked", owner, isWaking: true, onPlaced };
+        this.#queue.add(waiter);
+        this.#serve();
+      },
+      release: (reusable) => {
+        if (!this.#parking.leave(parked)) this.#leave(owner);
+        else if (waiter) this.#queue.remove(waiter);
+        this.#release(worker, reusable);
+      },
     };
-    if (worker.isFresh || (await worker.askAlive())) return { child: worker.child, baseline: worker.baseline, release };
-    release(false);
-    return this.take(owner, signal);
   }
 
-  #mayTake(owner: Owner): boolean {
-    return this.#places.mayTake(owner, this.#idle.length);
-  }
-
-  /** Waiting executions come first, unless they may not take a ready child. */
-  #takeIdle(owner: Owner): PoolWorker | undefined {
-    if (!this.#mayTake(owner) || this.#queue.count((waiter) => this.#mayTake(waiter.owner)) > 0) return undefined;
-    const worker = this.#idle.pop();
-    if (worker) this.#lease(worker, owner);
-    return worker;
-  }
-
-  #lease(worker: PoolWorker, owner: Owner): void {
-    clearTimeout(worker.timer);
+  #enter(owner: Owner): void {
     this.#leased += 1;
     this.#places.acquire(owner);
   }
 
-  /** Gives ready children to waiting executions that may take one. */
+  #leave(owner: Owner): void {
+    this.#leased -= 1;
+    this.#places.release(owner);
+    this.#serve();
+  }
+
+  #mayServe({ owner, kind }: Pick<Waiter, "owner" | "kind">): boolean {
+    if (this.#leased >= this.#options.concurrency) return false;
+    return kind === "parked" ? this.#places.mayHold(owner) : this.#places.mayTake(owner, this.#idle.length);
+  }
+
+  /** Waiting executions come first, unless they may not take a ready child. */
+  #takeIdle(owner: Owner): PoolWorker | undefined {
+    if (!this.#mayServe({ owner, kind: "childless" })) return undefined;
+    if (this.#queue.items().some((waiter) => this.#mayServe(waiter))) return undefined;
+    return this.#lease(owner);
+  }
+
+  #lease(owner: Owner): PoolWorker | undefined {
+    const worker = this.#idle.pop();
+    if (!worker) return undefined;
+    clearTimeout(worker.timer);
+    this.#enter(owner);
+    return worker;
+  }
+
+  /** Gives places and ready children to waiting executions that may take one. */
   #serve(): void {
     for (;;) {
-      const waiter = this.#queue.take(({ owner }) => this.#mayTake(owner));
-      const worker = waiter && this.#idle.pop();
-      if (!waiter || !worker) return;
-      this.#lease(worker, waiter.owner);
-      waiter.resolve(worker);
+      const waiter = this.#queue.take((one) => this.#mayServe(one));
+      if (!waiter) return;
+      if (waiter.kind === "parked") {
+        this.#enter(waiter.owner);
+        waiter.onPlaced();
+        continue;
+      }
+      const worker = this.#lease(waiter.owner);
+      if (worker) waiter.resolve(worker);
     }
   }
 
-  async #wait(owner: Owner, signal: AbortSignal): Promise<PoolWorker> {
-    this.#makeRoomFor(owner);
-    const waiter: Waiter = { owner, ...Promise.withResolvers<PoolWorker>() };
+  async #wait({ owner, isWaking }: ChildRequest, signal: AbortSignal): Promise<PoolWorker> {
+    if (!isWaking) this.#makeRoomFor(owner);
+    const waiter = { kind: "childless", owner, isWaking, ...Promise.withResolvers<PoolWorker>() } as const;
     const giveUp = (): void => {
       if (this.#queue.remove(waiter)) waiter.reject(createCancelledError());
     };
@@ -121,21 +176,31 @@ export class ChildPool {
    */
   checkQueue(coming: number, owner: Owner): void {
     const { concurrency, queue } = this.#options;
-    const waiting = this.#leased + this.#queue.length + coming - concurrency;
+    const waiting = this.#countWaiting() + coming;
     if (waiting >= queue && !this.#queue.findYielding(owner)) throw createBusyError(concurrency, waiting);
+  }
+
+  /** New executions without a free place; negative while places are free. Those that have run before do not count. */
+  #countWaiting(): number {
+    const waiting = this.#queue.items().filter(({ isWaking }) => !isWaking).length;
+    return this.#leased + waiting - this.#options.concurrency;
   }
 
   /** A client that filled the queue cannot keep others out: the last execution of the longest line is refused instead. */
   #makeRoomFor(owner: Owner): void {
     this.checkQueue(0, owner);
     const { concurrency, queue } = this.#options;
-    const waiting = this.#leased + this.#queue.length - concurrency;
+    const waiting = this.#countWaiting();
     const last = waiting >= queue ? this.#queue.findYielding(owner) : undefined;
-    if (last && this.#queue.remove(last)) last.reject(createBusyError(concurrency, waiting));
+    if (last?.kind === "childless" && this.#queue.remove(last)) last.reject(createBusyError(concurrency, waiting));
   }
 
   #refuseAll(error: GloveboxError): void {
-    for (let waiter = this.#queue.take(); waiter; waiter = this.#queue.take()) waiter.reject(error);
+    for (const waiter of this.#childless()) if (this.#queue.remove(waiter)) waiter.reject(error);
+  }
+
+  #childless() {
+    return this.#queue.items().filter((waiter) => waiter.kind === "childless");
   }
 
   /**
@@ -143,10 +208,11 @@ export class ChildPool {
    * prepares its next isolate does not count: under steady load two children take turns without waiting.
    */
   #fill(): void {
-    const wanted = (): number => this.#queue.count(({ owner }) => this.#places.mayHold(owner));
+    const wanted = (): number => this.#childless().filter(({ owner }) => this.#places.mayHold(owner)).length;
     const isNeeded = (): boolean => this.#all.size < WARM || wanted() > this.#starts.underWay;
     while (!this.#closed && isNeeded()) {
-      if (this.#all.size >= this.#options.concurrency || this.#starts.hasGivenUp) return;
+      const present = this.#all.size - this.#parking.size;
+      if (present >= this.#options.concurrency || this.#starts.hasGivenUp) return;
       this.#all.add(this.#starts.start(this.#isUrgent()));
     }
   }
@@ -155,7 +221,7 @@ export class ChildPool {
   #isUrgent(): boolean {
     const isUrgentFor = ({ owner }: Waiter): boolean =>
       this.#places.hasNone(owner) || this.#places.isOnlyPrincipal(owner);
-    return this.#all.size < WARM || this.#queue.count(isUrgentFor) > 0;
+    return this.#all.size < WARM || this.#childless().some(isUrgentFor);
   }
 
   #startFailed(worker: PoolWorker, reason: GloveboxError): void {
@@ -194,10 +260,8 @@ export class ChildPool {
   }
 
   #release(worker: PoolWorker, reusable: boolean): void {
-    this.#leased -= 1;
     worker.uses += 1;
     this.#starts.forgetFailures();
-    this.#serve();
     if (worker.child.isGone) return this.#forget(worker);
     worker.child.listener = {
       frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
@@ -225,8 +289,9 @@ export class ChildPool {
     const residentBytes = this.#all
       .values()
       .reduce((sum, { child }) => sum + (measureProcess(child.pid)?.residentBytes ?? 0), 0);
-    const idle = Math.max(0, this.#all.size - this.#leased);
-    return { waiting: this.#queue.length, busy: this.#leased, idle, residentBytes };
+    const busy = this.#leased + this.#parking.size;
+    const idle = Math.max(0, this.#all.size - busy);
+    return { waiting: this.#queue.items().length, busy, idle, residentBytes };
   }
 
   /** Without a request, nothing else would notice that the cause of failed starts is gone. */

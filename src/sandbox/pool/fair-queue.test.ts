@@ -5,17 +5,16 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { createFairQueue } from "./fair-queue.ts";
-import type { FairQueue, Owner } from "./fair-queue.ts";
+import type { FairQueue, QueueItem } from "./fair-queue.ts";
 
-interface Item {
-  readonly owner: Owner;
+interface Item extends QueueItem {
   readonly name: string;
 }
 
-/** `a1` is of the principal `a` without a session; `ax1` is of its session `x`. */
+/** `a1` is of the principal `a` without a session; `ax1` is of its session `x`; `ax1!` has run before. */
 function itemOf(name: string): Item {
   const [, principal = "", session = ""] = /^(.)(\D?)/.exec(name) ?? [];
-  return { owner: { principal, session }, name };
+  return { owner: { principal, session }, isWaking: name.endsWith("!"), name };
 }
 
 function fill(names: readonly string[]): FairQueue<Item> {
@@ -28,6 +27,10 @@ function drain(queue: FairQueue<Item>): readonly string[] {
   const taken: string[] = [];
   for (let item = queue.take(); item !== undefined; item = queue.take()) taken.push(item.name);
   return taken;
+}
+
+function countOf(queue: FairQueue<Item>, isCounted: (item: Item) => boolean = () => true): number {
+  return queue.items().filter(isCounted).length;
 }
 
 describe("a fair queue", () => {
@@ -46,7 +49,7 @@ describe("a fair queue", () => {
   it("a fair queue skips principals that are not eligible and keeps their place", () => {
     const queue = fill(["a1", "a2", "b1", "c1"]);
     const isNotA = ({ owner }: Item): boolean => owner.principal !== "a";
-    assert.deepEqual([queue.count(isNotA), queue.take(isNotA)?.name, queue.count(isNotA)], [2, "b1", 1]);
+    assert.deepEqual([countOf(queue, isNotA), queue.take(isNotA)?.name, countOf(queue, isNotA)], [2, "b1", 1]);
     assert.equal(
       queue.take(() => false),
       undefined,
@@ -56,15 +59,15 @@ describe("a fair queue", () => {
   it("a fair queue reports its length and is empty in the end", () => {
     const queue = fill(["a1", "b1"]);
     const take = (): string | undefined => queue.take()?.name;
-    assert.deepEqual([queue.length, take(), queue.length, take(), queue.length], [2, "a1", 1, "b1", 0]);
-    assert.deepEqual([queue.take(), queue.length], [undefined, 0]);
+    assert.deepEqual([countOf(queue), take(), countOf(queue), take(), countOf(queue)], [2, "a1", 1, "b1", 0]);
+    assert.deepEqual([queue.take(), countOf(queue)], [undefined, 0]);
   });
   it("a fair queue removes an item once and keeps the others in order", () => {
     const queue = fill(["a1"]);
     const item = itemOf("a2");
     queue.add(item);
     for (const name of ["a3", "b1"]) queue.add(itemOf(name));
-    assert.deepEqual([queue.remove(item), queue.remove(item), queue.length], [true, false, 3]);
+    assert.deepEqual([queue.remove(item), queue.remove(item), countOf(queue)], [true, false, 3]);
     assert.deepEqual(drain(queue), ["a1", "b1", "a3"]);
   });
   it("a fair queue removes the last item of a principal and forgets its turn", () => {
@@ -76,12 +79,12 @@ describe("a fair queue", () => {
   });
   it("a fair queue does not remove an unknown item, also of an unknown principal", () => {
     const queue = fill(["a1"]);
-    const stranger = { owner: { principal: "__proto__", session: "" }, name: "a1" };
+    const stranger = { ...itemOf("a1"), owner: { principal: "__proto__", session: "" } };
     assert.deepEqual(
       [queue.remove(itemOf("a1")), queue.remove(itemOf("b1")), queue.remove(stranger)],
       [false, false, false],
     );
-    assert.equal(queue.length, 1);
+    assert.equal(countOf(queue), 1);
   });
   it("a fair queue serves the sessions of one principal in turn", () => {
     assert.deepEqual(drain(fill(["ax1", "ax2", "ax3", "ay1", "az1", "ay2"])), [
@@ -101,6 +104,12 @@ describe("a fair queue", () => {
     assert.equal(queue.take(({ owner }) => owner.session !== "x")?.name, "ay1");
     assert.deepEqual(drain(queue), ["ax1"]);
   });
+  it("a fair queue serves waking items before the new ones of their session, in their own order", () => {
+    assert.deepEqual(drain(fill(["ax1", "ax2", "ax3!", "ax4!"])), ["ax3!", "ax4!", "ax1", "ax2"]);
+  });
+  it("a fair queue lets a waking item wait for the turns of other sessions and principals", () => {
+    assert.deepEqual(drain(fill(["ay1", "b1", "ax1", "ax2!"])), ["ay1", "b1", "ax2!", "ax1"]);
+  });
   for (const [waiting, newcomer, removed] of [
     [["a1", "a2"], "b", "a2"],
     [["a1", "b1"], "b", undefined],
@@ -110,6 +119,8 @@ describe("a fair queue", () => {
     [["ax1", "ax2"], "ay", "ax2"],
     [["ax1", "ax2"], "ax", undefined],
     [["ax1", "ax2", "ay1"], "ay", undefined],
+    [["a1", "a2!"], "b", undefined],
+    [["a1", "a2", "a3!"], "b", "a2"],
     [[], "a", undefined],
   ] as const)
     it(`a full fair queue of ${waiting.join(" ") || "nothing"} ${removed ? `gives the place of ${removed} to` : "makes no room for"} ${newcomer}`, () => {

@@ -6,20 +6,25 @@ export interface Owner {
   readonly session: string;
 }
 
-export interface FairQueue<T extends { readonly owner: Owner }> {
-  readonly length: number;
+export interface QueueItem {
+  readonly owner: Owner;
+  /** It has run before, so it comes before the new ones of its session. */
+  readonly isWaking: boolean;
+}
+
+export interface FairQueue<T extends QueueItem> {
   add(item: T): void;
   /** The next one in turn, if `isEligible` accepts it. Only the first item of a session is asked; all others keep their turns. */
   take(isEligible?: (item: T) => boolean): T | undefined;
-  /** How many of the waiting items are accepted. */
-  count(isEligible: (item: T) => boolean): number;
+  /** All waiting items. */
+  items(): readonly T[];
   /** Removes an item that gave up; false if it was no longer waiting. */
   remove(item: T): boolean;
-  /** Returns the newest item of the longest line, unless `owner` would have as long a line with one more. */
+  /** Returns the newest item of the longest line that is not waking, unless `owner` would have as long a line with one more. */
   findYielding(owner: Owner): T | undefined;
 }
 
-export function createFairQueue<T extends { readonly owner: Owner }>(): FairQueue<T> {
+export function createFairQueue<T extends QueueItem>(): FairQueue<T> {
   // Both maps keep the order of turns: one that was served moves to the end.
   const principals = new Map<string, Map<string, T[]>>();
   const all = (): T[] => [...principals.values()].flatMap((sessions) => [...sessions.values()].flat());
@@ -36,16 +41,14 @@ export function createFairQueue<T extends { readonly owner: Owner }>(): FairQueu
   };
 
   return {
-    get length() {
-      return all().length;
-    },
-    count: (isEligible) => all().filter(isEligible).length,
+    items: all,
     remove,
     add(item) {
       const { principal, session } = item.owner;
       const sessions = principals.get(principal) ?? new Map<string, T[]>();
       const line = sessions.get(session) ?? [];
-      line.push(item);
+      const firstNew = item.isWaking ? line.findIndex(({ isWaking }) => !isWaking) : -1;
+      line.splice(firstNew < 0 ? line.length : firstNew, 0, item);
       sessions.set(session, line);
       principals.set(principal, sessions);
     },
@@ -61,7 +64,10 @@ export function createFairQueue<T extends { readonly owner: Owner }>(): FairQueu
       return item;
     },
     findYielding({ principal, session }) {
-      const lines = Map.groupBy(all(), ({ owner }) => owner.principal);
+      const lines = Map.groupBy(
+        all().filter(({ isWaking }) => !isWaking),
+        ({ owner }) => owner.principal,
+      );
       const own = lines.get(principal) ?? [];
       const longest = longestOf(lines);
       const isOther = longest.length > own.length + 1;

@@ -40,13 +40,16 @@ export class ProgramWatch {
   constructor(
     lease: ChildLease & { readonly watchdog: Watchdog },
     limits: Limits,
-    overrun: (error: GloveboxError) => void,
+    { overrun, onLook }: { readonly overrun: (error: GloveboxError) => void; readonly onLook: () => void },
   ) {
     this.#lease = lease;
     this.#limits = limits;
     this.#overrun = overrun;
     this.#wall = setTimeout(() => overrun(createOverrun("wall", limits)), lastMs(limits));
-    this.#looks = setInterval(() => this.#look(), LOOK_MS);
+    this.#looks = setInterval(() => {
+      this.#look();
+      onLook();
+    }, LOOK_MS);
     const { child, baseline, watchdog } = lease;
     this.#guard = watchdog.watch({
       group: child.group,
@@ -114,6 +117,7 @@ export function createTimers(limits: Limits, fire: (id: number) => void, onDue: 
     if (!isStopped) onDue?.(due);
   };
   return {
+    open: (): number => timers.size,
     /** Throws LIMIT_CALLS if the maximum number of timers is open. */
     checkRoom(): void {
       if (timers.size >= MOST_TIMERS) throw createOverrun("timers", limits);

@@ -16,6 +16,7 @@ import type { Watchdog } from "../watchdog.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
 import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
 import { isOutOfMemory, parseOverrun, parseThrown, parseValue, toFatal } from "./parse-reports.ts";
+import { PlaceKeeper } from "./place-keeper.ts";
 import { ProgramWatch, createTimers } from "./program-watch.ts";
 
 const NEARLY_ALL = 0.8;
@@ -40,15 +41,22 @@ export class RunningProgram {
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #suspend = (): void => this.#end({ kind: "paused" });
   readonly #player: TapePlayer;
+  readonly #place: PlaceKeeper;
   #open = true;
   #isPinged = false;
   #calls = 0;
+  /** Calls that the host has not answered. */
+  #openCalls = 0;
 
   constructor(options: RunOptions) {
     this.#options = options;
     const { child, job } = options;
     const { limits, onTimers } = job;
-    this.#watch = new ProgramWatch(options, limits, (error) => this.#fail(error));
+    this.#place = this.#createPlace();
+    const onLook = (): void => {
+      if (this.#open) this.#place.look();
+    };
+    this.#watch = new ProgramWatch(options, limits, { overrun: (error) => this.#fail(error), onLook });
     this.#timers = createTimers(limits, (id) => this.#answer("tick", id, ""), onTimers);
     this.#output = new ProgramOutput(limits);
     this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
@@ -60,6 +68,19 @@ export class RunningProgram {
     };
     this.#start();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
+  }
+
+  /** It keeps its place while it repeats its past. */
+  #createPlace(): PlaceKeeper {
+    const { child, job, park, wake } = this.#options;
+    const onlyWaits = (): boolean => {
+      const people = job.waits?.forPeople() ?? 0;
+      const isWaiting = people + this.#timers.open() > 0 && this.#openCalls === people;
+      return isWaiting && !this.#isPinged && this.#player.isOver();
+    };
+    const ping = (): void => child.send(TO_GUEST.PING, 0, "", 0);
+    const suspend = (): boolean => job.waits?.suspend() ?? false;
+    return new PlaceKeeper({ park, wake, onlyWaits, ping, suspend, now: () => performance.now() });
   }
 
   #start(): void {
@@ -98,6 +119,7 @@ export class RunningProgram {
       case TO_HOST.PONG:
         // The result of a last call may be on its way and comes first.
         if (this.#isPinged) return void setImmediate(this.#suspend);
+        if (this.#place.takePong()) return;
         throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
@@ -134,8 +156,10 @@ export class RunningProgram {
       return this.#player.ask("call", id);
     }
     this.#player.whenOver(() => {
+      this.#openCalls += 1;
       host.call(text.slice(0, cut), text.slice(cut + 1), id).then(
         (reply) => {
+          this.#openCalls -= 1;
           if (reply.ok) this.#answer("reply", id, reply.json);
           else this.#answer("failure", id, JSON.stringify(reply.error));
         },
@@ -163,8 +187,10 @@ export class RunningProgram {
   }
 
   #give({ kind, id, atMs, text }: Delivery): void {
-    if (this.#open) this.#options.child.send(FRAMES[kind], id, text, atMs);
-    this.#pingIfOver();
+    this.#place.deliver(() => {
+      if (this.#open) this.#options.child.send(FRAMES[kind], id, text, atMs);
+      this.#pingIfOver();
+    });
   }
 
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
@@ -194,7 +220,8 @@ export class RunningProgram {
     job.signal.removeEventListener("abort", this.#cancel);
     job.suspend?.removeEventListener("abort", this.#suspend);
     // Only a child whose program returned or threw may be used again. One that was pinged may answer after the end.
-    release(!this.#isPinged && (ending.kind === "returned" || ending.kind === "threw"));
+    const mayAnswer = this.#isPinged || this.#place.isPinged;
+    release(!mayAnswer && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
       queueMs,
       wallMs: this.#watch.elapsedMs,

@@ -1,0 +1,91 @@
+/**
+ * Gives a program's place back while the program waits for timers or people, and takes it again before the next delivery.
+ * Only the answer to a PING proves that a program waits: one that computes could have an open timer, too.
+ */
+
+import type { ChildLease } from "../start-child.ts";
+
+/** A program that waits for less keeps its place. */
+export const WAITED_MS = 200;
+/** A program that waits answers a PING at once; one that answers later was computing until then. */
+const PROMPT_MS = 20;
+
+export interface PlaceOptions extends Pick<ChildLease, "park" | "wake"> {
+  /** Whether all open requests of the program are timers and calls that wait for people. */
+  readonly onlyWaits: () => boolean;
+  readonly ping: () => void;
+  /** Suspends the program; false if it cannot be suspended now. */
+  readonly suspend: () => boolean;
+  readonly now: () => number;
+}
+
+/** What is known since the last delivery: nothing, a PONG is due, a PONG is due that proves nothing, or it waits. */
+type Proof = "none" | "asked" | "outdated" | "waits";
+
+export class PlaceKeeper {
+  readonly #options: PlaceOptions;
+  /** Deliveries until it has its place again; `undefined` while it has one. */
+  #held: (() => void)[] | undefined;
+  #isWaking = false;
+  #proof: Proof = "none";
+  #activeAt: number;
+  #pingedAt = 0;
+
+  constructor(options: PlaceOptions) {
+    this.#options = options;
+    this.#activeAt = options.now();
+  }
+
+  /** Whether a PONG may still come. */
+  get isPinged(): boolean {
+    return this.#proof === "asked" || this.#proof === "outdated";
+  }
+
+  /** Calls `give` now, or when the program has its place again. */
+  deliver(give: () => void): void {
+    if (!this.#held) return this.#give(give);
+    this.#held.push(give);
+    if (this.#isWaking) return;
+    this.#isWaking = true;
+    this.#options.wake(() => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      this.#isWaking = false;
+      for (const one of held) this.#give(one);
+    });
+  }
+
+  /** Call it every few milliseconds. */
+  look(): void {
+    const { now, onlyWaits, ping } = this.#options;
+    if (this.#held) return;
+    if (!onlyWaits()) return void (this.#activeAt = now());
+    if (now() - this.#activeAt < WAITED_MS) return;
+    if (this.#proof === "waits") return this.#park();
+    if (this.#proof !== "none") return;
+    this.#proof = "asked";
+    this.#pingedAt = now();
+    ping();
+  }
+
+  /** Takes a PONG; false if none is due. */
+  takePong(): boolean {
+    if (!this.isPinged) return false;
+    this.#proof = this.#proof === "asked" ? "waits" : "none";
+    if (this.#options.now() - this.#pingedAt > PROMPT_MS) this.#activeAt = this.#options.now();
+    this.look();
+    return true;
+  }
+
+  #park(): void {
+    const { park, suspend } = this.#options;
+    // One that is about to continue is not suspended.
+    if (park(() => !this.#isWaking && suspend())) this.#held = [];
+  }
+
+  #give(give: () => void): void {
+    this.#proof = this.isPinged ? "outdated" : "none";
+    this.#activeAt = this.#options.now();
+    give();
+  }
+}
