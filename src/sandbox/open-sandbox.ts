@@ -55,7 +55,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         return neverStarted(thrown, performance.now() - queuedAt);
       }
       const queueMs = performance.now() - queuedAt;
-      return new RunningProgram({ ...lease, job, queueMs, watchdog, seed, now }).outcome;
+      return new RunningProgram({ lease, job, queueMs, watchdog, seed, now }).outcome;
     },
     checkQueue: (coming, { principal, session = "" }) => pool.checkQueue(coming, { principal, session }),
     load: () => pool.load(),

@@ -75,6 +75,10 @@ export interface ChildLease {
   readonly park: (suspend: () => boolean) => boolean;
   /** Calls `onPlaced` once a parked child has a place again, unless it is released before. */
   readonly wake: (onPlaced: () => void) => void;
+  /** Ends the child of a program that waits, to free its memory. False if too many have none. `onClosed` is called when the pool closes. */
+  readonly vacate: (onClosed: () => void) => boolean;
+  /** A new lease for a program that gave up its child; it waits in turn and is not refused. Rejects when `signal` aborts. */
+  readonly retake: (signal: AbortSignal) => Promise<ChildLease>;
 }
 
 /** How many files this process must be allowed to open. A child gets the null device for every inherited descriptor. */

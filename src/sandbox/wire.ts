@@ -15,6 +15,8 @@ export const TO_GUEST = {
   TICK: 4,
   /** Asks for PONG: sent to an idle child before it gets a program, and to a program that may wait for something. */
   PING: 5,
+  /** The program has the milliseconds in the payload left: the time that it waited for its place does not count. */
+  LEFT: 6,
 } as const;
 
 /** What a child sends. */

@@ -40,6 +40,8 @@ class ChildServer {
   #isFinished = false;
   /** Calls and timers that the host has not answered yet. */
   #waiting = 0;
+  /** When the program's time is over, by the clock of this process. */
+  #deadline = 0;
 
   constructor(createRealm: CreateRealm, usualMemoryBytes: number) {
     this.#createRealm = createRealm;
@@ -70,8 +72,8 @@ class ChildServer {
   /** Returns when the program has ended in any way; the last frame says how. */
   #run(realm: Realm, { text, atMs }: Frame, { javascript, limits }: StartMessage): void {
     this.#waiting = 0;
-    const deadline = performance.now() + limits.wallMs;
-    const timeout = (): number => Math.max(1, Math.ceil(deadline - performance.now()));
+    this.#deadline = performance.now() + limits.wallMs;
+    const timeout = (): number => Math.max(1, Math.ceil(this.#deadline - performance.now()));
     try {
       realm.start(javascript, text, atMs, timeout());
       while (!this.#isFinished) {
@@ -128,6 +130,10 @@ class ChildServer {
       if (!frame) process.exit(0);
       if (frame.kind === TO_GUEST.PING) {
         this.#send(TO_HOST.PONG, 0, "");
+        continue;
+      }
+      if (frame.kind === TO_GUEST.LEFT) {
+        this.#deadline = performance.now() + Number(frame.text);
         continue;
       }
       this.#waiting -= 1;

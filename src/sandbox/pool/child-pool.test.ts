@@ -36,6 +36,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Waits until it is true. A program that ends although its gate is closed fails the test: waiting would never end. */
+async function whileClosed(endings: readonly Promise<ProgramEnding>[], isTrue: () => boolean): Promise<void> {
+  const ended: string[] = [];
+  for (const ending of endings) void ending.then((one) => ended.push(codeOf(one)));
+  while (!isTrue()) {
+    assert.deepEqual(ended, []);
+    await sleep(10);
+  }
+}
+
 /** Longer than the time in which an idle child is not asked whether it answers. */
 const RESTED_MS = 150;
 
@@ -138,7 +148,7 @@ describe("the queue of the pool", () => {
       for (const [number, { reached }] of gates.entries()) void reached.then(() => inside.add(number));
       await end("return 1", { session: "other" });
       const endings = gates.map(({ host }) => end("return files.read()", { host, session: "crowd" }));
-      while (inside.size < 2) await sleep(10);
+      await whileClosed(endings, () => inside.size >= 2);
       assert.equal(codeOf(await end("return 2", { session: "other" })), "returned");
       await sleep(300);
       assert.equal(inside.size, 2);
@@ -153,7 +163,7 @@ describe("the queue of the pool", () => {
       for (const [number, { reached }] of gates.entries()) void reached.then(() => inside.add(number));
       await end("return 1", { principal: other });
       const endings = gates.map(({ host }) => end("return files.read()", { host, principal: crowd }));
-      while (inside.size < 2) await sleep(10);
+      await whileClosed(endings, () => inside.size >= 2);
       assert.equal(codeOf(await end("return 2", { principal: other })), "returned");
       await sleep(300);
       assert.equal(inside.size, 2);
@@ -234,9 +244,10 @@ describe("a pool whose child dies", () => {
         const other = gate();
         const killed = end("return files.read()", victim);
         await victim.reached;
-        const [pid = 0] = [...pids];
         const spared = end("return files.read()", other);
         await other.reached;
+        // Each child that lives now has one of the two programs; one that lived before may have been replaced.
+        const [pid = assert.fail()] = pids;
         process.kill(pid, "SIGKILL");
         await Promise.race([killed, spared]);
         for (const { open } of [victim, other]) open();

@@ -47,6 +47,8 @@ export class ChildPool {
   readonly #places: Shares;
   readonly #starts: ChildStarts;
   readonly #parking: Parking;
+  /** Programs that wait without a child, by what is called when the pool closes. */
+  readonly #away = new Set<() => void>();
   /** Children that run a program, without parked ones. */
   #leased = 0;
   #state: SandboxState = { kind: "starting" };
@@ -78,6 +80,12 @@ export class ChildPool {
   #createLease(worker: PoolWorker, owner: Owner): ChildLease {
     const parked = { suspend: (): boolean => false };
     let waiter: Waiter | undefined;
+    let onClosed: (() => void) | undefined;
+    const release = (reusable: boolean): void => {
+      if (!this.#parking.leave(parked)) this.#leave(owner);
+      else if (waiter) this.#queue.remove(waiter);
+      this.#release(worker, reusable);
+    };
     return {
       child: worker.child,
       baseline: worker.baseline,
@@ -97,10 +105,19 @@ export class ChildPool {
         this.#queue.add(waiter);
         this.#serve();
       },
+      vacate: (closed) => {
+        if (this.#away.size >= this.#options.queue) return false;
+        this.#away.add((onClosed = closed));
+        release(false);
+        return true;
+      },
+      retake: (again) => {
+        if (onClosed) this.#away.delete(onClosed);
+        return this.take({ owner, isWaking: true }, again);
+      },
       release: (reusable) => {
-        if (!this.#parking.leave(parked)) this.#leave(owner);
-        else if (waiter) this.#queue.remove(waiter);
-        this.#release(worker, reusable);
+        if (onClosed) this.#away.delete(onClosed);
+        else release(reusable);
       },
     };
   }
@@ -303,6 +320,7 @@ export class ChildPool {
   async close(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>();
     this.#refuseAll(createClosedError());
+    for (const onClosed of this.#away) onClosed();
     for (const worker of this.#all) worker.child.kill();
     if (this.#all.size === 0) this.#closed.resolve();
     return this.#closed.promise;

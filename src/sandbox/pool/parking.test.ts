@@ -48,4 +48,11 @@ describe("the parking of a pool", () => {
     assert.deepEqual([parking.enter(first), parking.enter(second)], [true, false]);
     assert.deepEqual([parking.leave(first), parking.leave(first), parking.enter(second)], [true, false, true]);
   });
+  it("the parking of a pool does not take a program that was suspended, although another one left meanwhile", () => {
+    const parking = createParking(1);
+    const older = programOf(parking, false);
+    parking.enter(older);
+    assert.equal(parking.enter({ suspend: () => parking.leave(older) }), false);
+    assert.equal(parking.size, 0);
+  });
 });

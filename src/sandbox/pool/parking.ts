@@ -1,16 +1,13 @@
 /** The programs that wait in memory without a place, the oldest first. */
 
 export interface ParkedProgram {
-  /** Suspends it, and thereby ends its lease; false if it cannot be suspended now. */
+  /** Suspends it or gives up its child, and thereby ends its lease; false if neither is possible now. */
   readonly suspend: () => boolean;
 }
 
 export interface Parking {
   readonly size: number;
-  /**
-   * False if it is full. At the limit the oldest program that can be suspended is, or else this one; a program that
-   * waits for a timer cannot be suspended.
-   */
+  /** False if it is full. At the limit the oldest program that can be suspended is, or else this one. */
   enter(program: ParkedProgram): boolean;
   /** False if it was not there. */
   leave(program: ParkedProgram): boolean;
@@ -23,9 +20,9 @@ export function createParking(most: number): Parking {
       return parked.size;
     },
     enter(program) {
-      if (parked.size >= most && ![...parked, program].some(({ suspend }) => suspend())) return false;
-      // The suspended one has left; if it was this one, it has ended.
-      if (parked.size >= most) return false;
+      const suspended = parked.size >= most ? [...parked, program].find(({ suspend }) => suspend()) : undefined;
+      // This one has no child any more, even if another one left meanwhile.
+      if (suspended === program || parked.size >= most) return false;
       parked.add(program);
       return true;
     },

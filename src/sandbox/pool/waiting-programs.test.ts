@@ -9,11 +9,23 @@ import { gate } from "../fixtures/gate.ts";
 import type { Gate } from "../fixtures/gate.ts";
 import { openTestSandbox } from "../fixtures/test-sandbox.ts";
 import type { TestSandbox } from "../fixtures/test-sandbox.ts";
-import type { ProgramEnding } from "../sandbox.ts";
+import type { GuestHost, ProgramEnding } from "../sandbox.ts";
 
 /** Longer than any test takes: such a program ends by being cancelled. */
 const FOREVER = "await new Promise((resolve) => setTimeout(resolve, 500_000));";
 const CALL = "return files.read()";
+const RUNS = { kind: "cancelled" } as const;
+/** Its value shows its calls and its clock. */
+const SLEEPER = `
+  console.log("start");
+  const random = Math.random();
+  const before = Date.now();
+  const first = await files.read({ n: 1 });
+  console.log("called");
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  console.log("woken");
+  return [first, await files.write({ n: 2 }), Date.now() - before >= 6_000, random < 1];
+`;
 
 async function within(changes: Parameters<typeof openTestSandbox>[0], work: (opened: TestSandbox) => Promise<void>) {
   const opened = await openTestSandbox(changes);
@@ -119,21 +131,82 @@ describe("a program that waits in memory", () => {
       newest.open();
       assert.deepEqual(await newest.ending, { kind: "returned", value: "answered" });
     }));
-  it("no more than twice as many children exist as places, and the next program that waits keeps its place", () =>
-    within({ concurrency: 1, queue: 0 }, async ({ end, pids }) => {
+  it("any number of programs that wait for timers let another program run, and one child of them stays", () =>
+    within({ concurrency: 1 }, async ({ end, pids }) => {
       const cancel = new AbortController();
-      const first = end(FOREVER, { signal: cancel.signal });
-      let second: ProgramEnding | undefined;
-      while (second === undefined || codeOf(second) === "LIMIT_BUSY") {
+      const waiting = Array.from({ length: 4 }, () => end(FOREVER, { signal: cancel.signal }));
+      assert.deepEqual(await end("return 1", { session: "other" }), { kind: "returned", value: 1 });
+      while (pids.size > 2) await sleep(10);
+      cancel.abort();
+      assert.deepEqual(new Set((await Promise.all(waiting)).map(codeOf)), new Set(["cancelled"]));
+      assert.deepEqual(await end("return 2"), { kind: "returned", value: 2 });
+    }));
+  it("a program whose child was given up continues in another child as if nothing had happened", () =>
+    within({ concurrency: 1 }, async ({ run, end, pids }) => {
+      const calls: unknown[] = [];
+      const host: GuestHost = {
+        call: async (address, args) => (calls.push([address, args]), { ok: true, json: String(calls.length) }),
+      };
+      const first = run(SLEEPER, { host });
+      while (calls.length === 0) await sleep(10);
+      const before = new Set(pids);
+      // Its child is given up for the second program that waits.
+      const cancel = new AbortController();
+      const others = [1, 2].map(() => end(FOREVER, { signal: cancel.signal }));
+      while ([...before].some((pid) => pids.has(pid))) await sleep(10);
+      const { ending, logs, usage } = await first;
+      assert.deepEqual(ending, { kind: "returned", value: [1, 2, true, true] });
+      assert.deepEqual(
+        logs.map(({ text }) => text),
+        ["start", "called", "woken"],
+      );
+      assert.deepEqual(calls, [
+        ["files.read", '{"n":1}'],
+        ["files.write", '{"n":2}'],
+      ]);
+      assert.ok(usage.queueMs > 0);
+      cancel.abort();
+      await Promise.all(others);
+    }));
+  it("a program that can neither be suspended nor be repeated keeps its place while the most programs wait", () =>
+    within({ concurrency: 1, queue: 0 }, async ({ end }) => {
+      const cancel = new AbortController();
+      const { signal } = cancel;
+      const first = end(FOREVER, { signal });
+      const started = gate();
+      // It starts once the first one has given its place back.
+      while (
+        codeOf(
+          await Promise.race([
+            end(`await files.read(); ${FOREVER}`, { host: started.host, signal }),
+            started.reached.then(() => RUNS),
+          ]),
+        ) === "LIMIT_BUSY"
+      )
         await sleep(20);
-        const ending = end(FOREVER, { signal: cancel.signal });
-        second = await Promise.race([ending, sleep(600, { kind: "cancelled" } as const)]);
-      }
+      started.open();
+      await sleep(500);
       assert.equal(codeOf(await end("return 1")), "LIMIT_BUSY");
-      assert.ok(pids.size <= 2, String(pids.size));
       cancel.abort();
       assert.equal(codeOf(await first), "cancelled");
     }));
+  it("a program that waits in memory ends with SANDBOX_CRASHED when its child dies, and its place stays free", () =>
+    within({ concurrency: 1 }, async ({ end, pids }) => {
+      const waiting = end(FOREVER);
+      assert.equal(codeOf(await end("return 1")), "returned");
+      const [oldest = 0] = pids;
+      process.kill(oldest, "SIGKILL");
+      assert.equal(codeOf(await waiting), "SANDBOX_CRASHED");
+      assert.equal(codeOf(await end("return 2")), "returned");
+    }));
+  it("closing the pool ends programs that wait, with a child and without", async () => {
+    const { sandbox, end, pids } = await openTestSandbox({ concurrency: 1 });
+    const waiting = [1, 2, 3].map(() => end(FOREVER));
+    assert.equal(codeOf(await end("return 1", { session: "other" })), "returned");
+    await sandbox.close();
+    assert.equal(pids.size, 0);
+    assert.ok((await Promise.all(waiting)).every(({ kind }) => kind !== "returned"));
+  });
   it("a program that waits can be cancelled while it waits for its place", () =>
     within({ concurrency: 1 }, async (opened) => {
       const answer = gate();

@@ -9,7 +9,7 @@ export const MOST_LINES = 10_000;
 export const MOST_TIMERS = 1_000;
 
 /** What a child or guest reports about itself, and what only the host sees. */
-type Limit = Overrun | "cpu" | "lines" | "timers";
+type Limit = Overrun | "cpu" | "lines" | "place" | "timers";
 
 interface LimitError {
   readonly code: ErrorCode;
@@ -22,6 +22,12 @@ const ERRORS: Readonly<Record<Limit, LimitError>> = {
     code: "LIMIT_TIME",
     message: ({ wallMs }) => `The program ran longer than its limit of ${wallMs} ms (wallMs)`,
     hint: "Look for a loop without end, call tools in parallel with Promise.all, or split the work into several programs",
+  },
+  place: {
+    code: "LIMIT_TIME",
+    message: ({ wallMs }) =>
+      `The program waited for more than ${wallMs} ms for a free place after a timer or an approval`,
+    hint: "Check what it changed, then try again when fewer programs run; an operator can raise sandbox.concurrency",
   },
   cpu: {
     code: "LIMIT_TIME",

@@ -3,17 +3,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { PlaceKeeper, WAITED_MS } from "./place-keeper.ts";
+import { MOST_IDLE_CPU_MS, PlaceKeeper, WAITED_MS } from "./place-keeper.ts";
 
 function open({ hasRoom = true } = {}) {
   const clock = { at: 0 };
   const events: string[] = [];
-  const state = { onlyWaits: true, hasRoom, suspend: () => false, onPlaced: () => undefined as void };
+  const state = { onlyWaits: true, hasRoom, cpuMs: 0, suspend: () => false, onPlaced: () => undefined as void };
   const keeper = new PlaceKeeper({
     now: () => clock.at,
     onlyWaits: () => state.onlyWaits,
     ping: () => void events.push("ping"),
     suspend: () => (events.push("suspend"), true),
+    cpuMs: () => state.cpuMs,
+    lied: () => void events.push("lied"),
     park: (suspend) => {
       events.push(state.hasRoom ? "park" : "full");
       state.suspend = suspend;
@@ -32,8 +34,9 @@ function open({ hasRoom = true } = {}) {
 }
 
 /** A program that has given its place back at 200 ms. */
-function openParked() {
+function openParked(cpuMs = 0) {
   const opened = open();
+  opened.state.cpuMs = cpuMs;
   opened.lookAt(WAITED_MS);
   opened.keeper.takePong();
   assert.deepEqual(opened.events.splice(0), ["ping", "park"]);
@@ -125,4 +128,15 @@ describe("a program without a place", () => {
     wakes.keeper.deliver(() => undefined);
     assert.deepEqual([wakes.state.suspend(), wakes.events], [false, ["wake"]]);
   });
+  for (const [usedMs, events] of [
+    [MOST_IDLE_CPU_MS - 1, []],
+    [MOST_IDLE_CPU_MS, []],
+    [MOST_IDLE_CPU_MS + 1, ["lied"]],
+  ] as const)
+    it(`a program that uses ${usedMs} ms of processor time without a place ${events.length > 0 ? "lied" : "waits"}`, () => {
+      const { state, lookAt, events: seen } = openParked(1_000);
+      state.cpuMs = 1_000 + usedMs;
+      lookAt(60_000);
+      assert.deepEqual(seen, events);
+    });
 });

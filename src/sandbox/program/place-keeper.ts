@@ -1,6 +1,7 @@
 /**
  * Gives a program's place back while the program waits for timers or people, and takes it again before the next delivery.
- * Only the answer to a PING proves that a program waits: one that computes could have an open timer, too.
+ * Only the answer to a PING proves that a program waits: one that computes could have an open timer, too. A child that
+ * answers and computes nevertheless is found by its processor time.
  */
 
 import type { ChildLease } from "../start-child.ts";
@@ -9,13 +10,21 @@ import type { ChildLease } from "../start-child.ts";
 export const WAITED_MS = 200;
 /** A program that waits answers a PING at once; one that answers later was computing until then. */
 const PROMPT_MS = 20;
+/** More processor time than the threads of an engine use while its program waits. */
+export const MOST_IDLE_CPU_MS = 250;
 
-export interface PlaceOptions extends Pick<ChildLease, "park" | "wake"> {
+export interface PlaceOptions extends Pick<ChildLease, "park"> {
+  /** Calls `onPlaced` once the program has its place again. */
+  readonly wake: (onPlaced: () => void) => void;
   /** Whether all open requests of the program are timers and calls that wait for people. */
   readonly onlyWaits: () => boolean;
   readonly ping: () => void;
-  /** Suspends the program; false if it cannot be suspended now. */
+  /** Suspends the program, or gives up its child; false if neither is possible now. */
   readonly suspend: () => boolean;
+  /** The processor time of the program so far. */
+  readonly cpuMs: () => number;
+  /** Called when the child computes without a place. */
+  readonly lied: () => void;
   readonly now: () => number;
 }
 
@@ -30,6 +39,7 @@ export class PlaceKeeper {
   #proof: Proof = "none";
   #activeAt: number;
   #pingedAt = 0;
+  #parkedCpuMs = 0;
 
   constructor(options: PlaceOptions) {
     this.#options = options;
@@ -39,6 +49,11 @@ export class PlaceKeeper {
   /** Whether a PONG may still come. */
   get isPinged(): boolean {
     return this.#proof === "asked" || this.#proof === "outdated";
+  }
+
+  /** Whether deliveries are held until it has its place again. */
+  get isWithoutPlace(): boolean {
+    return this.#held !== undefined;
   }
 
   /** Calls `give` now, or when the program has its place again. */
@@ -57,8 +72,8 @@ export class PlaceKeeper {
 
   /** Call it every few milliseconds. */
   look(): void {
-    const { now, onlyWaits, ping } = this.#options;
-    if (this.#held) return;
+    const { now, onlyWaits, ping, cpuMs, lied } = this.#options;
+    if (this.#held) return void (cpuMs() - this.#parkedCpuMs > MOST_IDLE_CPU_MS && lied());
     if (!onlyWaits()) return void (this.#activeAt = now());
     if (now() - this.#activeAt < WAITED_MS) return;
     if (this.#proof === "waits") return this.#park();
@@ -78,9 +93,15 @@ export class PlaceKeeper {
   }
 
   #park(): void {
-    const { park, suspend } = this.#options;
-    // One that is about to continue is not suspended.
-    if (park(() => !this.#isWaking && suspend())) this.#held = [];
+    const { park, suspend, cpuMs } = this.#options;
+    this.#parkedCpuMs = cpuMs();
+    const leave = (): boolean => {
+      // One that is about to continue is not suspended.
+      if (this.#isWaking || !suspend()) return false;
+      this.#held ??= [];
+      return true;
+    };
+    if (park(leave)) this.#held ??= [];
   }
 
   #give(give: () => void): void {

@@ -22,83 +22,158 @@ const WATCHDOG_GRACE_MS = 100;
 /** Memory of the engine besides the program's data: compiled code, garbage collection, buffers. */
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
 
-/** Watches from its creation to `stop`. */
+export interface WatchOptions {
+  readonly limits: Limits;
+  readonly watchdog: Watchdog;
+  /** Called when a limit is passed, and again at the next look unless the watch is stopped. */
+  readonly overrun: (error: GloveboxError) => void;
+  /** Called after every look. */
+  readonly onLook: () => void;
+}
+
+/** Watches from its creation to `stop`: the time always, and the child that it is given. */
 export class ProgramWatch {
-  readonly #lease: ChildLease;
-  readonly #limits: Limits;
-  readonly #overrun: (error: GloveboxError) => void;
-  readonly #startedAt = performance.now();
-  readonly #wall: NodeJS.Timeout;
+  readonly #options: WatchOptions;
   readonly #looks: NodeJS.Timeout;
-  readonly #guard: ChildWatch;
+  #wall: NodeJS.Timeout;
+  /** When its time began to run, or to stand still. */
+  #changedAt = performance.now();
+  #isPaused = false;
+  #ranMs = 0;
+  #pausedMs = 0;
+  #lease: ChildLease | undefined;
+  #guard: ChildWatch | undefined;
   #gaveWay = false;
-  cpuMs = 0;
+  /** Of its earlier children, and of the present one. */
+  #earlierCpuMs = 0;
+  #childCpuMs = 0;
   /** The most memory that was measured for the program. */
   peakBytes = 0;
 
-  /** `overrun` is called when a limit is passed, and again at the next look unless the watch is stopped. */
-  constructor(
-    lease: ChildLease & { readonly watchdog: Watchdog },
-    limits: Limits,
-    { overrun, onLook }: { readonly overrun: (error: GloveboxError) => void; readonly onLook: () => void },
-  ) {
-    this.#lease = lease;
-    this.#limits = limits;
-    this.#overrun = overrun;
-    this.#wall = setTimeout(() => overrun(createOverrun("wall", limits)), lastMs(limits));
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#wall = this.#startWall();
     this.#looks = setInterval(() => {
       this.#look();
-      onLook();
+      options.onLook();
     }, LOOK_MS);
-    const { child, baseline, watchdog } = lease;
+  }
+
+  /** Watches this child from now on. */
+  attach(lease: ChildLease): void {
+    this.#lease = lease;
+    this.#gaveWay = false;
+    this.#startGuard();
+  }
+
+  /** The child no longer runs the program. */
+  detach(): void {
+    this.#lease = undefined;
+    this.#guard?.stop();
+    this.#guard = undefined;
+    this.#earlierCpuMs += this.#childCpuMs;
+    this.#childCpuMs = 0;
+  }
+
+  /** Stops the program's time, but not for longer in all than its limit. */
+  pause(): void {
+    this.#ranMs = this.elapsedMs;
+    this.#turn(true);
+  }
+
+  resume(): void {
+    this.#pausedMs = this.pausedMs;
+    this.#turn(false);
+  }
+
+  #turn(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#changedAt = performance.now();
+    clearTimeout(this.#wall);
+    this.#wall = this.#startWall();
+    if (this.#lease) this.#startGuard();
+  }
+
+  #startWall(): NodeJS.Timeout {
+    const { limits, overrun } = this.#options;
+    return setTimeout(() => overrun(createOverrun(this.#isPaused ? "place" : "wall", limits)), this.#restMs);
+  }
+
+  #startGuard(): void {
+    if (!this.#lease) return;
+    const { limits, watchdog } = this.#options;
+    const { child, baseline } = this.#lease;
+    this.#guard?.stop();
     this.#guard = watchdog.watch({
       group: child.group,
       pid: child.pid,
-      wallMs: lastMs(limits) + WATCHDOG_GRACE_MS,
+      wallMs: this.#restMs + WATCHDOG_GRACE_MS,
       cpuMs: baseline.cpuMs + limits.cpuMs + WATCHDOG_GRACE_MS,
       residentBytes: baseline.residentBytes + limits.memoryBytes + MEMORY_MARGIN_BYTES,
     });
   }
 
+  /** Until its time, or the time in which it may be paused, is over. */
+  get #restMs(): number {
+    return Math.max(0, lastMs(this.#options.limits) - (this.#isPaused ? this.pausedMs : this.elapsedMs));
+  }
+
+  /** How long it ran, without pauses. */
   get elapsedMs(): number {
-    return performance.now() - this.#startedAt;
+    return this.#ranMs + (this.#isPaused ? 0 : performance.now() - this.#changedAt);
+  }
+
+  get pausedMs(): number {
+    return this.#pausedMs + (this.#isPaused ? performance.now() - this.#changedAt : 0);
+  }
+
+  /** The program's remaining time. */
+  get leftMs(): number {
+    return Math.max(1, Math.ceil(this.#options.limits.wallMs - this.elapsedMs));
+  }
+
+  get cpuMs(): number {
+    return this.#earlierCpuMs + this.#childCpuMs;
   }
 
   /** Adds the child's own report, which includes peaks between two measurements. */
   report(text: string): void {
     const { cpuMs, heapBytes } = parseUsage(text);
-    this.cpuMs = Math.max(this.cpuMs, cpuMs);
+    this.#childCpuMs = Math.max(this.#childCpuMs, cpuMs);
     this.peakBytes = Math.max(this.peakBytes, heapBytes);
   }
 
   stop(): void {
     clearTimeout(this.#wall);
     clearInterval(this.#looks);
-    this.#guard.stop();
+    this.#guard?.stop();
   }
 
   /** Why the child is gone: a limit if the watchdog killed it for one, otherwise `reason`. */
   toDeath(reason: GloveboxError): GloveboxError {
-    const limit = this.#guard.exceeded();
+    const { limits } = this.#options;
+    const limit = this.#guard?.exceeded();
+    if (limit === "wall" && this.#isPaused) return createOverrun("place", limits);
     return limit
-      ? createOverrun(limit, this.#limits, Math.max(this.cpuMs, this.#limits.cpuMs))
-      : toDeath(reason, this.#limits, this.peakBytes);
+      ? createOverrun(limit, limits, Math.max(this.cpuMs, limits.cpuMs))
+      : toDeath(reason, limits, this.peakBytes);
   }
 
   #look(): void {
+    if (!this.#lease) return;
     const { child, baseline } = this.#lease;
-    const limits = this.#limits;
+    const { limits, overrun } = this.#options;
     const measure = measureProcess(child.pid);
     if (!measure) return;
     const usedBytes = measure.residentBytes - baseline.residentBytes;
-    this.cpuMs = measure.cpuMs - baseline.cpuMs;
-    if (this.cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
+    this.#childCpuMs = measure.cpuMs - baseline.cpuMs;
+    if (this.#childCpuMs > GIVE_WAY_MS && !this.#gaveWay) {
       this.#gaveWay = true;
       child.lowerPriority(LOWEST_PRIORITY);
     }
     this.peakBytes = Math.max(this.peakBytes, usedBytes);
-    if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) this.#overrun(createOverrun("memory", limits));
-    else if (this.cpuMs > limits.cpuMs) this.#overrun(createOverrun("cpu", limits, this.cpuMs));
+    if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) overrun(createOverrun("memory", limits));
+    else if (this.#childCpuMs > limits.cpuMs) overrun(createOverrun("cpu", limits, this.#childCpuMs));
   }
 }
 
@@ -124,8 +199,8 @@ export function createTimers(limits: Limits, fire: (id: number) => void, onDue: 
     },
     /** `wantedMs` is untrusted and may be any number or NaN; `elapsedMs` is the age of the program. */
     start(id: number, wantedMs: number, elapsedMs: number): void {
-      // A timer past the wall limit never fires, so a shorter delay is enough.
-      const delayMs = Math.min(Math.max(wantedMs || 0, 0), lastMs(limits));
+      // A timer past the program's time and its pauses never fires, so a shorter delay is enough.
+      const delayMs = Math.min(Math.max(wantedMs || 0, 0), 2 * lastMs(limits));
       // A timer that is due after the program's end does not count.
       const isDue = elapsedMs + delayMs < limits.wallMs;
       const timer = setTimeout(() => {

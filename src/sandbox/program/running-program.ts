@@ -1,27 +1,32 @@
 /**
- * One program in one child, from start to end: answers its calls and timers, delivers what its tape has, and ends it at
- * its limits. The child is treated as hostile from the first frame on.
+ * One program from start to end: answers its calls and timers, delivers what its tape has, and ends it at its limits. It
+ * runs in one child, unless it has to give up its child while it waits: then a new one repeats what happened. A child is
+ * treated as hostile from the first frame on.
  */
 
-import { GloveboxError, depthOf } from "../../domain/index.ts";
-import type { Json, Limits, LogLine } from "../../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
 import type { ChildLease } from "../start-child.ts";
 import { endedEarly, playTape } from "../tape.ts";
-import type { Delivery, TapePlayer } from "../tape.ts";
+import type { Delivery, TapePlayer, TapeStart } from "../tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
 import type { Watchdog } from "../watchdog.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
-import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
-import { isOutOfMemory, parseOverrun, parseThrown, parseValue, toFatal } from "./parse-reports.ts";
+import { createOverrun, mostValueBytes } from "./overruns.ts";
+import { isOutOfMemory, parseOverrun, parseThrown, toFatal } from "./parse-reports.ts";
 import { PlaceKeeper } from "./place-keeper.ts";
+import { ProgramHistory } from "./program-history.ts";
+import { ProgramOutput } from "./program-output.ts";
 import { ProgramWatch, createTimers } from "./program-watch.ts";
 
 const NEARLY_ALL = 0.8;
+/** A program that has computed for longer keeps its child: repeating it would cost more than the place is worth. */
+const MOST_REPEATED_CPU_MS = 500;
 
-export interface RunOptions extends ChildLease {
+export interface RunOptions {
+  readonly lease: ChildLease;
   readonly job: SandboxJob;
   readonly queueMs: number;
   readonly watchdog: Watchdog;
@@ -40,60 +45,122 @@ export class RunningProgram {
   readonly outcome = this.#outcome.promise;
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #suspend = (): void => this.#end({ kind: "paused" });
-  readonly #player: TapePlayer;
   readonly #place: PlaceKeeper;
+  readonly #history = new ProgramHistory();
+  readonly #begun: TapeStart;
+  #lease: ChildLease;
+  #player: TapePlayer;
   #open = true;
   #isPinged = false;
+  /** It has given up its child, or a new one repeats what happened. Fires if it ends meanwhile. */
+  #away: AbortController | undefined;
+  /** Calls of its present child. */
   #calls = 0;
+  /** The number of its last timer. */
+  #lastTimer = 0;
+  /** Lines that a new child repeats. */
+  #repeatedLines = 0;
   /** Calls that the host has not answered. */
   #openCalls = 0;
 
   constructor(options: RunOptions) {
     this.#options = options;
-    const { child, job } = options;
+    const { lease, job, watchdog, seed, now } = options;
     const { limits, onTimers } = job;
+    this.#lease = lease;
     this.#place = this.#createPlace();
     const onLook = (): void => {
       if (this.#open) this.#place.look();
     };
-    this.#watch = new ProgramWatch(options, limits, { overrun: (error) => this.#fail(error), onLook });
+    this.#watch = new ProgramWatch({ limits, watchdog, overrun: (error) => this.#fail(error), onLook });
     this.#timers = createTimers(limits, (id) => this.#answer("tick", id, ""), onTimers);
     this.#output = new ProgramOutput(limits);
     this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
     job.signal.addEventListener("abort", this.#cancel, { once: true });
     job.suspend?.addEventListener("abort", this.#suspend, { once: true });
-    child.listener = {
-      frame: (frame) => this.#receive(frame),
-      gone: (reason) => this.#fail(this.#watch.toDeath(reason)),
-    };
+    this.#begun = job.tape?.start ?? { seed: seed(), atMs: now() };
+    job.tape?.began(this.#begun);
     this.#start();
+    this.#pingIfOver();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
   }
 
   /** It keeps its place while it repeats its past. */
   #createPlace(): PlaceKeeper {
-    const { child, job, park, wake } = this.#options;
+    const { job } = this.#options;
     const onlyWaits = (): boolean => {
       const people = job.waits?.forPeople() ?? 0;
       const isWaiting = people + this.#timers.open() > 0 && this.#openCalls === people;
       return isWaiting && !this.#isPinged && this.#player.isOver();
     };
-    const ping = (): void => child.send(TO_GUEST.PING, 0, "", 0);
-    const suspend = (): boolean => job.waits?.suspend() ?? false;
-    return new PlaceKeeper({ park, wake, onlyWaits, ping, suspend, now: () => performance.now() });
+    return new PlaceKeeper({
+      onlyWaits,
+      park: (leave) => this.#lease.park(leave),
+      wake: (onPlaced) => this.#wake(onPlaced),
+      ping: () => this.#lease.child.send(TO_GUEST.PING, 0, "", 0),
+      suspend: () => (job.waits?.suspend() ?? false) || this.#giveUpChild(),
+      cpuMs: () => this.#watch.cpuMs,
+      lied: () => this.#away ?? this.#fail(activeWithoutPlace()),
+      now: () => performance.now(),
+    });
   }
 
   #start(): void {
-    const { child, job, now } = this.#options;
-    const start = job.tape?.start ?? { seed: this.#options.seed(), atMs: now() };
-    job.tape?.began(start);
-    child.send(TO_GUEST.START, 0, JSON.stringify(createStart(job, start.seed)), start.atMs);
-    this.#pingIfOver();
+    const { child } = this.#lease;
+    child.listener = {
+      frame: (frame) => this.#receive(frame),
+      gone: (reason) => this.#fail(this.#watch.toDeath(reason)),
+    };
+    this.#watch.attach(this.#lease);
+    const { seed, atMs } = this.#begun;
+    const start = createStart(this.#options.job, seed, this.#watch.leftMs);
+    child.send(TO_GUEST.START, 0, JSON.stringify(start), atMs);
+  }
+
+  /** A program that waits for a timer cannot be suspended: it stays in this process and gets a new child later. */
+  #giveUpChild(): boolean {
+    const isCheap = this.#history.isWhole && this.#watch.cpuMs <= MOST_REPEATED_CPU_MS;
+    if (!isCheap || !this.#lease.vacate(this.#cancel)) return false;
+    this.#away = new AbortController();
+    this.#watch.detach();
+    return true;
+  }
+
+  /** The program's time stands still until it has its place, and its child has repeated what happened. */
+  #wake(onPlaced: () => void): void {
+    this.#watch.pause();
+    const placed = (): void => {
+      this.#away = undefined;
+      this.#watch.resume();
+      this.#lease.child.send(TO_GUEST.LEFT, 0, String(this.#watch.leftMs), 0);
+      onPlaced();
+    };
+    if (!this.#away) return this.#lease.wake(placed);
+    this.#lease.retake(this.#away.signal).then(
+      (lease) => this.#repeat(lease, placed),
+      (thrown: unknown) => {
+        const error = toFatal(thrown);
+        if (error.code === "REQUEST_CANCELLED") this.#cancel();
+        else this.#fail(error);
+      },
+    );
+  }
+
+  /** Repeats the program in a new child up to where it waits. */
+  #repeat(lease: ChildLease, done: () => void): void {
+    if (!this.#open) return lease.release(false);
+    this.#lease = lease;
+    this.#calls = 0;
+    this.#repeatedLines = this.#output.logs.length;
+    this.#player = playTape([...this.#history.deliveries], (delivery) => this.#send(delivery));
+    this.#start();
+    this.#player.whenOver(done);
   }
 
   #receive(frame: Frame): void {
     if (!this.#open) return;
     try {
+      if (this.#place.isWithoutPlace && !this.#away) throw activeWithoutPlace();
       this.#take(frame);
     } catch (thrown) {
       this.#fail(toFatal(thrown));
@@ -127,6 +194,7 @@ export class RunningProgram {
   }
 
   #log(level: number, text: string): void {
+    if (this.#repeatedLines > 0) return void (this.#repeatedLines -= 1);
     const line = { level: LOG_LEVELS[level] ?? "log", text, atMs: Math.floor(this.#watch.elapsedMs) };
     this.#output.addLine(line);
     if (this.#player.isOver()) this.#options.job.onLog?.(line);
@@ -151,10 +219,14 @@ export class RunningProgram {
     const cut = text.indexOf("\n");
     if (cut < 0) throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} has no arguments`);
     const { host, tape } = this.#options.job;
+    const isRepeated = id <= this.#history.calls;
+    if (isRepeated) this.#history.checkCall(id, text);
+    else this.#history.addCall(text);
     if (this.#player.knows("call", id)) {
-      tape?.repeat(id, text);
+      if (!isRepeated) tape?.repeat(id, text);
       return this.#player.ask("call", id);
     }
+    if (isRepeated) return; // the host has it already
     this.#player.whenOver(() => {
       this.#openCalls += 1;
       host.call(text.slice(0, cut), text.slice(cut + 1), id).then(
@@ -169,8 +241,10 @@ export class RunningProgram {
   }
 
   #startTimer(id: number, wantedMs: number): void {
-    this.#timers.checkRoom();
     if (this.#player.knows("timer", id)) return this.#player.ask("timer", id);
+    if (id <= this.#lastTimer) return; // it runs, or its tick waits for the program's place
+    this.#lastTimer = id;
+    this.#timers.checkRoom();
     this.#player.whenOver(() => this.#timers.start(id, wantedMs, this.#watch.elapsedMs));
   }
 
@@ -186,19 +260,25 @@ export class RunningProgram {
     );
   }
 
-  #give({ kind, id, atMs, text }: Delivery): void {
+  #give(delivery: Delivery): void {
     this.#place.deliver(() => {
-      if (this.#open) this.#options.child.send(FRAMES[kind], id, text, atMs);
+      if (!this.#open) return;
+      this.#history.addDelivery(delivery);
+      this.#send(delivery);
       this.#pingIfOver();
     });
   }
 
+  #send({ kind, id, atMs, text }: Delivery): void {
+    this.#lease.child.send(FRAMES[kind], id, text, atMs);
+  }
+
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
   #pingIfOver(): void {
-    const { job, child } = this.#options;
+    const { job } = this.#options;
     if (!this.#open || this.#isPinged || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
     this.#isPinged = true;
-    child.send(TO_GUEST.PING, 0, "", 0);
+    this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
   }
 
   #finish(text: string): void {
@@ -216,14 +296,15 @@ export class RunningProgram {
     this.#open = false;
     this.#watch.stop();
     this.#timers.stop();
-    const { job, queueMs, release } = this.#options;
+    this.#away?.abort();
+    const { job, queueMs } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
     job.suspend?.removeEventListener("abort", this.#suspend);
     // Only a child whose program returned or threw may be used again. One that was pinged may answer after the end.
     const mayAnswer = this.#isPinged || this.#place.isPinged;
-    release(!mayAnswer && (ending.kind === "returned" || ending.kind === "threw"));
+    this.#lease.release(!mayAnswer && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
-      queueMs,
+      queueMs: queueMs + this.#watch.pausedMs,
       wallMs: this.#watch.elapsedMs,
       cpuMs: this.#watch.cpuMs,
       peakMemoryBytes: this.#watch.peakBytes,
@@ -239,42 +320,10 @@ const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
   tick: TO_GUEST.TICK,
 };
 
-/** The console lines and the value of one program, counted again because the guest's count cannot be trusted. */
-class ProgramOutput {
-  readonly #limits: Limits;
-  readonly logs: LogLine[] = [];
-  /** Of lines and value together, including refused ones. */
-  bytes = 0;
-
-  constructor(limits: Limits) {
-    this.#limits = limits;
-  }
-
-  /** Throws LIMIT_SIZE instead of keeping a line above the limit. */
-  addLine(line: LogLine): void {
-    this.bytes += Buffer.byteLength(line.text);
-    if (this.bytes > this.#limits.outputBytes) throw createOverrun("output", this.#limits);
-    // Empty lines have no bytes but cost the host as much as others.
-    if (this.logs.length >= MOST_LINES) throw createOverrun("lines", this.#limits);
-    this.logs.push(line);
-  }
-
-  /** The value has a separate limit; `bytes` shows the caller if it is large. */
-  takeValue(text: string): Json | undefined {
-    const bytes = Buffer.byteLength(text);
-    this.bytes += bytes;
-    if (bytes > mostValueBytes(this.#limits)) throw createOverrun("result", this.#limits);
-    if (text === "") return undefined;
-    const value = parseValue(text);
-    if (depthOf(value, this.#limits.depth) > this.#limits.depth) throw createOverrun("depth", this.#limits);
-    return value;
-  }
-}
-
 /** Includes only the limits that the child enforces; the others are enforced outside. */
-function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
+function createStart(job: SandboxJob, seed: readonly number[], wallMs: number): StartMessage {
   const { limits, program, namespaces, input, network, secrets } = job;
-  const { wallMs, memoryBytes, outputBytes, argumentBytes, depth } = limits;
+  const { memoryBytes, outputBytes, argumentBytes, depth } = limits;
   return {
     javascript: program.javascript,
     namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
@@ -284,4 +333,11 @@ function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
     secrets,
     limits: { wallMs, memoryBytes, outputBytes, valueBytes: mostValueBytes(limits), argumentBytes, depth },
   };
+}
+
+function activeWithoutPlace(): GloveboxError {
+  return new GloveboxError(
+    "SANDBOX_CRASHED",
+    "The sandbox process was active after it reported that its program waits",
+  );
 }

@@ -52,6 +52,7 @@ async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun
       run.isPinged = true;
       continue;
     }
+    if (frame.kind === TO_GUEST.LEFT) continue; // only the host watches the time of a Worker
     run.waiting -= 1;
     await feed(guest, frame.text);
     await guest.deliver(frame.kind, frame.id, frame.atMs);

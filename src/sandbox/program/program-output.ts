@@ -1,0 +1,37 @@
+import { depthOf } from "../../domain/index.ts";
+import type { Json, Limits, LogLine } from "../../domain/index.ts";
+
+import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
+import { parseValue } from "./parse-reports.ts";
+
+/** The console lines and the value of one program, counted again because the guest's count cannot be trusted. */
+export class ProgramOutput {
+  readonly #limits: Limits;
+  readonly logs: LogLine[] = [];
+  /** Of lines and value together, including refused ones. */
+  bytes = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Throws LIMIT_SIZE instead of keeping a line above the limit. */
+  addLine(line: LogLine): void {
+    this.bytes += Buffer.byteLength(line.text);
+    if (this.bytes > this.#limits.outputBytes) throw createOverrun("output", this.#limits);
+    // Empty lines have no bytes but cost the host as much as others.
+    if (this.logs.length >= MOST_LINES) throw createOverrun("lines", this.#limits);
+    this.logs.push(line);
+  }
+
+  /** The value has a separate limit; `bytes` shows the caller if it is large. */
+  takeValue(text: string): Json | undefined {
+    const bytes = Buffer.byteLength(text);
+    this.bytes += bytes;
+    if (bytes > mostValueBytes(this.#limits)) throw createOverrun("result", this.#limits);
+    if (text === "") return undefined;
+    const value = parseValue(text);
+    if (depthOf(value, this.#limits.depth) > this.#limits.depth) throw createOverrun("depth", this.#limits);
+    return value;
+  }
+}
