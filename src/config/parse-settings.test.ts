@@ -39,6 +39,7 @@ const DEFAULTS = {
     executionMsPerHour: 1_800_000,
     concurrentExecutions: 0,
     costPerDay: 0,
+    session: { executionsPerMinute: 0, executionMsPerHour: 0, concurrentExecutions: 0, costPerDay: 0 },
     total: { executionsPerMinute: 0, executionMsPerHour: 0, concurrentExecutions: 0, costPerDay: 0 },
     rates: [],
     prices: new Map(),

@@ -107,19 +107,21 @@ export interface RuleFile {
   read(): Promise<readonly PolicyRule[] | undefined>;
 }
 
-/** For one principal, or for all together. 0 means no quota. Costs are in the unit of the prices. */
+/** For one principal, one session of a principal, or for all together. 0 means no quota. Costs are in the unit of the prices. */
 type UsageQuotas = Readonly<
   Record<"executionsPerMinute" | "executionMsPerHour" | "concurrentExecutions" | "costPerDay", number>
 >;
 
 export interface QuotaSettings extends UsageQuotas {
+  /** For each session of a principal, so that one session does not use up what the others need. */
+  readonly session: UsageQuotas;
   readonly total: UsageQuotas;
-  /** How often tools may be called, by each principal or by all together. */
+  /** How often tools may be called, by each principal, by each session or by all together. */
   readonly rates: readonly {
     readonly tools: readonly string[];
     readonly calls: number;
     readonly windowMs: number;
-    readonly per: "principal" | "total";
+    readonly per: "principal" | "session" | "total";
   }[];
   /** The price of one call, by tool pattern; the narrowest pattern wins. */
   readonly prices: ReadonlyMap<string, number>;

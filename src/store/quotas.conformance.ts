@@ -26,6 +26,7 @@ const place = (holder: string, more: Partial<PlaceClaim> = {}): PlaceClaim => ({
 
 export function describeQuotas(open: () => Promise<Store>): void {
   describeHolders(open);
+  describeFamilies(open);
   void test("take grants up to the limit of a window and returns when the next one begins", async () => {
     await using store = await open();
     const taken = { kind: "taken", units: [{ key: "a", startedAt: 10, amount: 1 }] };
@@ -108,5 +109,24 @@ function describeHolders(open: () => Promise<Store>): void {
     assert.equal(await quotas.heldFor("y"), 0);
     await quotas.giveBack("x", 0);
     assert.equal(await quotas.heldFor("x"), undefined);
+  });
+}
+
+function describeFamilies(open: () => Promise<Store>): void {
+  void test("a new counter of a family removes counters of the family whose windows have ended, and no others", async () => {
+    // A longer window shows whether a counter is still there.
+    const startOf = async (store: Store, key: string): Promise<unknown> => {
+      const outcome = await store.quotas.take([window(key, { windowMs: 1_000 })], 100);
+      return outcome.kind === "taken" && outcome.units[0]?.startedAt;
+    };
+    for (const [at, starts] of [
+      [99, [0, 0, 0]],
+      [100, [100, 0, 0]],
+    ] as const) {
+      await using store = await open();
+      for (const key of ["f:a", "f", "g:a"]) await store.quotas.take([window(key)], 0);
+      await store.quotas.take([window("f:b", { family: "f:" })], at);
+      assert.deepEqual([await startOf(store, "f:a"), await startOf(store, "f"), await startOf(store, "g:a")], starts);
+    }
   });
 }

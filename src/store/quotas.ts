@@ -8,6 +8,8 @@ export interface WindowClaim {
   readonly key: string;
   /** A window begins with the first unit taken after the previous one ended. */
   readonly windowMs: number;
+  /** The beginning of its key. When a counter of the family is new, those with it whose windows have ended are forgotten. */
+  readonly family?: string;
   readonly limit: number;
   readonly amount: number;
   /** The minimum. Between this and `amount`, it takes what is left. */

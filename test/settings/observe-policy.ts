@@ -73,6 +73,10 @@ function total(more: object): unknown {
   return { prices: PRICES, total: more };
 }
 
+function session(more: object): unknown {
+  return { prices: PRICES, session: more };
+}
+
 export const QUOTA_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "quotas.executionsPerMinute": quotas(EXECUTIONS, [{ executionsPerMinute: 2 }, 2], [{ executionsPerMinute: 3 }, 3]),
   "quotas.executionMsPerHour": quotas(TIME, [{ executionMsPerHour: 50 }, 0], [{ executionMsPerHour: 0 }, 3]),
@@ -95,6 +99,10 @@ export const QUOTA_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> =
     [rate({ calls: 1, windowMs: 60_000 }), 1],
     [rate({ calls: 1, windowMs: 1_000 }), 2],
   ),
+  "quotas.session.executionsPerMinute": quotas(EXECUTIONS, [session({ executionsPerMinute: 1 }), 1], [session({}), 3]),
+  "quotas.session.executionMsPerHour": quotas(TIME, [session({ executionMsPerHour: 50 }), 0], [session({}), 3]),
+  "quotas.session.concurrentExecutions": quotas(HELD, [session({ concurrentExecutions: 1 }), 1], [session({}), 3]),
+  "quotas.session.costPerDay": quotas(CALLS, [session({ costPerDay: 1 }), 1], [session({}), 3]),
   "quotas.total.executionsPerMinute": quotas(EXECUTIONS, [total({ executionsPerMinute: 1 }), 1], [total({}), 3]),
   "quotas.total.executionMsPerHour": quotas(TIME, [total({ executionMsPerHour: 50 }), 0], [total({}), 3]),
   "quotas.total.concurrentExecutions": quotas(HELD, [total({ concurrentExecutions: 1 }), 1], [total({}), 3]),

@@ -30,13 +30,20 @@ const rateSchema = z
     tools: toolPatterns.describe('The tools that share this rate: "*", "github.*" or "github.createIssue".'),
     calls: z.int().min(1).max(MOST).describe("Calls in one window."),
     windowMs: integer([1000, 30 * DAY_MS], 60_000, "The length of a window."),
-    per: choice(["principal", "total"], "Count calls for each principal, or for all together."),
+    per: choice(
+      ["principal", "session", "total"],
+      "Count calls for each principal, for each session of a principal, or for all together.",
+    ),
   })
   .describe("A rate limit for some tools.");
 
 export const quotasSchema = z
   .strictObject({
     ...usage({ executions: 60, ms: 1_800_000 }),
+    session: z
+      .strictObject(usage({ executions: 0, ms: 0 }))
+      .prefault({})
+      .describe("The same quotas for each session of a principal."),
     total: z
       .strictObject(usage({ executions: 0, ms: 0 }))
       .prefault({})

@@ -9,9 +9,12 @@ export interface NamedClaim {
   readonly claim: Parameters<Store["quotas"]["take"]>[0][number];
   readonly setting: string;
   readonly unit: "executions" | "ms" | "places" | "calls" | "cost";
-  /** `null` if all principals share the counter. */
-  readonly principal: string | null;
+  /** Whose counter it is, in words. */
+  readonly who: string;
 }
+
+/** One counter for each principal, for each session of a principal, or for all together. */
+type Scope = QuotaSettings["rates"][number]["per"];
 
 /** Costs are counted as integers, in millionths: sums of decimals would drift. */
 export const COST_UNITS = 1_000_000;
@@ -21,12 +24,13 @@ const WAITING_MS = 10 * MINUTE_MS;
 /** With less time left, a program would hardly finish, so it is not started. */
 const LEAST_MS = 1_000;
 
-/** The quotas of the principal and of all principals together; 0 means no quota. */
-function scopesOf(settings: QuotaSettings, principal: Principal) {
+/** The quotas of the principal, of its session and of all principals together; 0 means no quota. */
+function scopesOf(settings: QuotaSettings) {
   return [
-    { prefix: "", quotas: settings, who: principal.id },
-    { prefix: "total.", quotas: settings.total, who: null },
-  ];
+    { prefix: "", quotas: settings, scope: "principal" },
+    { prefix: "session.", quotas: settings.session, scope: "session" },
+    { prefix: "total.", quotas: settings.total, scope: "total" },
+  ] as const;
 }
 
 /** An execution counts once, reserves its whole wall time, and occupies a slot until it ends. */
@@ -35,11 +39,11 @@ export function claimExecution(
   { principal, wallMs }: { readonly principal: Principal; readonly wallMs: number },
   { holder, now }: { readonly holder: string; readonly now: Instant },
 ): readonly NamedClaim[] {
-  return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
-    const name = (quota: keyof typeof quotas) => ({
-      words: { setting: `quotas.${prefix}${quota}`, principal: who },
-      own: { key: keyOf(who, quota), limit: quotas[quota] },
-    });
+  return scopesOf(settings).flatMap(({ prefix, quotas, scope }) => {
+    const name = (quota: keyof QuotaSettings["total"]) => {
+      const { who, ...counter } = counterOf(scope, principal, quota);
+      return { words: { setting: `quotas.${prefix}${quota}`, who }, own: { ...counter, limit: quotas[quota] } };
+    };
     const [count, time, places] = [
       name("executionsPerMinute"),
       name("executionMsPerHour"),
@@ -48,7 +52,8 @@ export function claimExecution(
     const counted = { kind: "window", ...count.own, windowMs: MINUTE_MS, amount: 1, least: 1 } as const;
     const least = Math.min(wallMs, LEAST_MS, time.own.limit);
     const timed = { kind: "window", ...time.own, windowMs: HOUR_MS, amount: wallMs, least, holder } as const;
-    const placed = { kind: "place", ...places.own, holder, until: now + wallMs + WAITING_MS } as const;
+    const { key, limit } = places.own;
+    const placed = { kind: "place", key, limit, holder, until: now + wallMs + WAITING_MS } as const;
     const claims: readonly NamedClaim[] = [
       { ...count.words, unit: "executions", claim: counted },
       { ...time.words, unit: "ms", claim: timed },
@@ -70,23 +75,22 @@ function claimRates({ rates }: QuotaSettings, principal: Principal, tool: Tool):
   const forms = formsOf(tool);
   return rates.flatMap(({ tools, calls, windowMs, per }, index) => {
     if (matchTool(new Set(tools), forms) === "no") return [];
-    const who = per === "principal" ? principal.id : null;
     // The key contains the rate, so that a changed rate starts a new count.
-    const key = keyOf(who, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
-    const claim = { kind: "window", key, windowMs, limit: calls, amount: 1, least: 1 } as const;
-    return [{ claim, setting: `quotas.rates[${index}]`, unit: "calls" as const, principal: who }];
+    const { who, ...counter } = counterOf(per, principal, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
+    const claim = { kind: "window", ...counter, windowMs, limit: calls, amount: 1, least: 1 } as const;
+    return [{ claim, setting: `quotas.rates[${index}]`, unit: "calls" as const, who }];
   });
 }
 
 function claimCost(settings: QuotaSettings, principal: Principal, tool: Tool): readonly NamedClaim[] {
   const amount = Math.ceil(priceOf(settings, tool) * COST_UNITS);
   if (amount === 0) return [];
-  return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
+  return scopesOf(settings).flatMap(({ prefix, quotas, scope }) => {
     const limit = Math.floor(quotas.costPerDay * COST_UNITS);
     if (limit === 0) return [];
-    const key = keyOf(who, "costPerDay");
-    const claim = { kind: "window", key, windowMs: DAY_MS, limit, amount, least: amount } as const;
-    return [{ claim, setting: `quotas.${prefix}costPerDay`, unit: "cost" as const, principal: who }];
+    const { who, ...counter } = counterOf(scope, principal, "costPerDay");
+    const claim = { kind: "window", ...counter, windowMs: DAY_MS, limit, amount, least: amount } as const;
+    return [{ claim, setting: `quotas.${prefix}costPerDay`, unit: "cost" as const, who }];
   });
 }
 
@@ -95,7 +99,18 @@ function priceOf({ prices }: QuotaSettings, tool: Tool): number {
   return pickByTool(prices, formsOf(tool), { usual: 0, rank: (price) => price }) ?? 0;
 }
 
-/** Keys are unique: a shared counter has no principal, and a principal is encoded as JSON. */
-function keyOf(who: string | null, quota: string): string {
-  return JSON.stringify([who, quota]);
+/** Keys are unique: a shared counter has no principal, and all parts are encoded as JSON. Sessions end, so theirs have a family. */
+function counterOf(scope: Scope, { id, session = "" }: Principal, quota: string) {
+  switch (scope) {
+    case "principal":
+      return { who: id, key: JSON.stringify([id, quota]) };
+    case "session": {
+      const family = `{"quota":${JSON.stringify(quota)},`;
+      return { who: `one session of ${id}`, key: `${family}"session":${JSON.stringify([id, session])}}`, family };
+    }
+    case "total":
+      return { who: "all principals together", key: JSON.stringify([null, quota]) };
+    default:
+      return scope satisfies never;
+  }
 }

@@ -28,10 +28,14 @@ function principal(name: string, kind: Principal["kind"] = "agent"): Principal {
   return { id: known(parsePrincipalId(name)), kind, groups: [] };
 }
 
+function sessionOf(session: string, who = ADA): Principal {
+  return { ...who, session };
+}
+
 async function open(settings: Partial<QuotaSettings>, { clock = { at: 0 }, path = ":memory:" } = {}) {
   const store = await openStore({ path, now: () => clock.at });
   const quotas = openQuotas({
-    settings: { ...NONE, total: NONE, rates: [], prices: new Map(), ...settings },
+    settings: { ...NONE, session: NONE, total: NONE, rates: [], prices: new Map(), ...settings },
     store: store.quotas,
     now: () => clock.at,
   });
@@ -83,6 +87,24 @@ describe("executionsPerMinute", () => {
     const { quotas } = await open({ total: { ...NONE, executionsPerMinute: 3 } });
     assert.equal(await countGranted([begin(quotas), begin(quotas, BOB), begin(quotas), begin(quotas, BOB)]), 3);
   });
+  it("grants a session executions below and at its quota, refuses one above it, and lets another session run", async () => {
+    const { quotas } = await open({ executionsPerMinute: 4, session: { ...NONE, executionsPerMinute: 2 } });
+    const [one, other] = [sessionOf("one"), sessionOf("other")];
+    await begin(quotas, one);
+    await begin(quotas, one);
+    assert.deepEqual(await refusalOf(begin(quotas, one)), [
+      "LIMIT_QUOTA",
+      "The quota quotas.session.executionsPerMinute is used up: 2 of 2 executions in a minute by one session of ada, 0 left; it resets in 60 s (at the latest 1970-01-01T00:01:00.000Z)",
+      "Wait and retry, or ask the operator to raise quotas.session.executionsPerMinute",
+    ]);
+    // A refused execution takes nothing from the principal.
+    assert.equal(await countGranted([begin(quotas, other), begin(quotas, other), begin(quotas, ADA)]), 2);
+  });
+  it("counts sessions of two principals with the same name separately, and requests without a session as one", async () => {
+    const { quotas } = await open({ session: { ...NONE, executionsPerMinute: 1 } });
+    const takes = [sessionOf("one"), sessionOf("one", BOB), ADA, ADA].map((who) => begin(quotas, who));
+    assert.equal(await countGranted(takes), 3);
+  });
   it("executionsPerMinute does not count executions of an operator", async () => {
     const { quotas } = await open({ executionsPerMinute: 1, total: { ...NONE, executionsPerMinute: 1 } });
     const operator = principal("operator", "operator");
@@ -133,6 +155,13 @@ describe("executionMsPerHour", () => {
       "Wait and retry, or ask the operator to raise quotas.executionMsPerHour",
     ]);
   });
+  it("shortens a program to the time that its session has left, and another session has its own time", async () => {
+    const { quotas } = await open({ session: { ...NONE, executionMsPerHour: 1_500 } });
+    const shortened = await begin(quotas, sessionOf("one"), 2_000);
+    assert.deepEqual([shortened.wallMs, shortened.shortenedBy], [1_500, "quotas.session.executionMsPerHour"]);
+    assert.equal(await countGranted([begin(quotas, sessionOf("one"), 2_000)]), 0);
+    assert.equal((await begin(quotas, sessionOf("other"), 1_000)).wallMs, 1_000);
+  });
   it("grants at least one second or the whole request, and refuses less", async () => {
     for (const [left, wallMs, expected] of [
       [1_000, 5_000, 1_000],
@@ -172,6 +201,15 @@ describe("concurrentExecutions", () => {
     await first.release(1);
     assert.equal(await countGranted([begin(quotas), begin(quotas)]), 1);
   });
+  it("limits parallel executions of one session, and another session has its own slots", async () => {
+    const { quotas } = await open({ session: { ...NONE, concurrentExecutions: 1 } });
+    const [one, other] = [sessionOf("one"), sessionOf("other")];
+    const first = await begin(quotas, one);
+    assert.match(String(await refusalOf(begin(quotas, one))), /1 of 1 parallel executions by one session of ada/);
+    assert.equal(await countGranted([begin(quotas, other)]), 1);
+    await first.release(1);
+    assert.equal(await countGranted([begin(quotas, one)]), 1);
+  });
   it("frees slots after a while when their process died", async () => {
     const { quotas, clock } = await open({ concurrentExecutions: 1 });
     await begin(quotas);
@@ -193,6 +231,16 @@ describe("quotas.rates and quotas.prices", () => {
     assert.match(String(await refusalOf(call(quotas))), /quotas\.rates\[0\] is used up: 3 of 3 calls in 5 s by ada/);
     clock.at = 5_000;
     assert.equal(await countGranted(calls(ADA)), 3);
+  });
+  it("counts each session separately for per session", async () => {
+    const { quotas } = await open({ rates: [{ tools: ["*"], calls: 2, windowMs: 5_000, per: "session" }] });
+    const calls = (session: string) => Array.from({ length: 3 }, () => call(quotas, sessionOf(session)));
+    assert.deepEqual([await countGranted(calls("one")), await countGranted(calls("other"))], [2, 2]);
+  });
+  it("adds prices for each session separately for session.costPerDay", async () => {
+    const { quotas } = await open({ session: { ...NONE, costPerDay: 2 }, prices: new Map([["*", 1]]) });
+    const calls = (session: string) => Array.from({ length: 3 }, () => call(quotas, sessionOf(session)));
+    assert.deepEqual([await countGranted(calls("one")), await countGranted(calls("other"))], [2, 2]);
   });
   it("shares one count between principals for per total", async () => {
     const { quotas } = await open({ rates: [{ tools: ["*"], calls: 3, windowMs: 5_000, per: "total" }] });

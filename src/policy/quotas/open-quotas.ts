@@ -130,12 +130,12 @@ function refuse(
 ): GloveboxError {
   const named = all.find(({ claim }) => claim.key === key);
   if (!named) throw new TypeError("The store refused an unknown quota claim");
-  const { claim, setting, principal } = named;
+  const { claim, setting, who } = named;
   const show = (amount: number): string => String(named.unit === "cost" ? amount / COST_UNITS : amount);
   const seconds = Math.max(1, Math.ceil((freeAt - now) / SECOND_MS));
   const windowMs = claim.kind === "window" ? claim.windowMs : 0;
   const unit = named.unit === "calls" ? `calls in ${windowMs / SECOND_MS} s` : UNITS[named.unit];
-  const limit = `${show(claim.limit)} ${unit} by ${principal ?? "all principals together"}`;
+  const limit = `${show(claim.limit)} ${unit} by ${who}`;
   if (reserved > 0) {
     const held = `${used - reserved} are used and ${reserved} are reserved by running programs`;
     const back = `unused time is released when they end, and all of it in ${seconds} s`;

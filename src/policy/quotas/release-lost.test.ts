@@ -38,7 +38,7 @@ function openFile(context: TestContext, settings: Partial<QuotaSettings> = { exe
     const now = (): number => clock.at;
     const store = await openStore({ path: join(folder, "store.db"), now });
     closers.push(() => store.close());
-    const whole = { ...NONE, total: NONE, rates: [], prices: new Map(), ...settings };
+    const whole = { ...NONE, session: NONE, total: NONE, rates: [], prices: new Map(), ...settings };
     return openQuotas({ settings: whole, store: store.quotas, now });
   };
   return { clock, start };

@@ -6,10 +6,14 @@ import { integer, nullable, readColumn } from "../../row.ts";
 
 import type { Connection } from "../connection.ts";
 
+/** Sorts after every key of a family. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
 export function createQuotas(connection: Connection): QuotaStore {
   const { database, commit } = connection;
   const { reserve, ...reservations } = createReservations(connection);
   const find = database.prepare("SELECT started_at, used FROM quota_windows WHERE key = ?");
+  const forget = database.prepare("DELETE FROM quota_windows WHERE key > ? AND key < ? AND started_at <= ?");
   const put = database.prepare("INSERT OR REPLACE INTO quota_windows VALUES (?, ?, ?)");
   const expire = database.prepare("DELETE FROM quota_places WHERE until <= ?");
   const places = database.prepare("SELECT COUNT(*) AS used, MIN(until) AS until FROM quota_places WHERE key = ?");
@@ -36,6 +40,9 @@ export function createQuotas(connection: Connection): QuotaStore {
     return isShort ? { kind: "full", claim, used, freeAt: startedAt + claim.windowMs } : undefined;
   };
   const takeWindow = (claim: WindowClaim, now: Instant): TakenUnits => {
+    // A new session pays for those that have ended: otherwise their counters would fill the store.
+    if (claim.family !== undefined && !find.get(claim.key))
+      forget.run(claim.family, `${claim.family}${LAST_CHARACTER}`, now - claim.windowMs);
     const { startedAt, used } = windowOf(claim, now);
     const amount = Math.min(claim.amount, claim.limit - used);
     put.run(claim.key, startedAt, used + amount);
