@@ -15,16 +15,17 @@ import type { GuestHost, ProgramEnding } from "../sandbox.ts";
 const FOREVER = "await new Promise((resolve) => setTimeout(resolve, 500_000));";
 const CALL = "return files.read()";
 const RUNS = { kind: "cancelled" } as const;
-/** Its value shows its calls and its clock. */
+/** Its value shows its calls, its timers, its clock and its random numbers. */
 const SLEEPER = `
   console.log("start");
-  const random = Math.random();
-  const before = Date.now();
+  const [before, random] = [Date.now(), Math.random()];
   const first = await files.read({ n: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 20));
   console.log("called");
-  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  setTimeout(() => undefined, 500_000);
+  const second = await files.write({ before, random });
   console.log("woken");
-  return [first, await files.write({ n: 2 }), Date.now() - before >= 6_000, random < 1];
+  return [first, second, await files.read({ before, random })];
 `;
 
 async function within(changes: Parameters<typeof openTestSandbox>[0], work: (opened: TestSandbox) => Promise<void>) {
@@ -134,7 +135,11 @@ describe("a program that waits in memory", () => {
   it("any number of programs that wait for timers let another program run, and one child of them stays", () =>
     within({ concurrency: 1 }, async ({ end, pids }) => {
       const cancel = new AbortController();
-      const waiting = Array.from({ length: 4 }, () => end(FOREVER, { signal: cancel.signal }));
+      let started = 0;
+      const host: GuestHost = { call: async () => ({ ok: true, json: String((started += 1)) }) };
+      const sleeper = `await files.read(); ${FOREVER}`;
+      const waiting = Array.from({ length: 4 }, () => end(sleeper, { host, signal: cancel.signal }));
+      while (started < waiting.length) await sleep(10);
       assert.deepEqual(await end("return 1", { session: "other" }), { kind: "returned", value: 1 });
       while (pids.size > 2) await sleep(10);
       cancel.abort();
@@ -143,26 +148,35 @@ describe("a program that waits in memory", () => {
     }));
   it("a program whose child was given up continues in another child as if nothing had happened", () =>
     within({ concurrency: 1 }, async ({ run, end, pids }) => {
-      const calls: unknown[] = [];
-      const host: GuestHost = {
-        call: async (address, args) => (calls.push([address, args]), { ok: true, json: String(calls.length) }),
+      const { host, reached, open } = gate();
+      const calls: (readonly [unknown, unknown])[] = [];
+      const answering: GuestHost = {
+        call: (address, args, seq) => {
+          calls.push([address, JSON.parse(String(args))]);
+          if (address === "files.write") return host.call(address, args, seq);
+          return Promise.resolve({ ok: true, json: String(calls.length) });
+        },
       };
-      const first = run(SLEEPER, { host });
-      while (calls.length === 0) await sleep(10);
-      const before = new Set(pids);
-      // Its child is given up for the second program that waits.
+      const waits = { forPeople: () => (calls.length === 2 ? 1 : 0), suspend: () => false };
+      const first = run(SLEEPER, { host: answering, waits });
+      await reached;
+      const [before = assert.fail()] = pids;
+      // The child of the first program is given up for the second one that waits.
       const cancel = new AbortController();
       const others = [1, 2].map(() => end(FOREVER, { signal: cancel.signal }));
-      while ([...before].some((pid) => pids.has(pid))) await sleep(10);
+      while (pids.has(before)) await sleep(10);
+      open();
       const { ending, logs, usage } = await first;
-      assert.deepEqual(ending, { kind: "returned", value: [1, 2, true, true] });
+      assert.deepEqual(ending, { kind: "returned", value: [1, "answered", 3] });
       assert.deepEqual(
         logs.map(({ text }) => text),
         ["start", "called", "woken"],
       );
+      const [, [, seen] = []] = calls;
       assert.deepEqual(calls, [
-        ["files.read", '{"n":1}'],
-        ["files.write", '{"n":2}'],
+        ["files.read", { n: 1 }],
+        ["files.write", seen],
+        ["files.read", seen],
       ]);
       assert.ok(usage.queueMs > 0);
       cancel.abort();

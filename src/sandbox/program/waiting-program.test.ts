@@ -185,6 +185,35 @@ describe("a program that gave up its child", () => {
     );
     assert.deepEqual([released, next.released], [[], [true]]);
   });
+  it("a program that gave up its child gets the tick of its timer once, in another child", async () => {
+    const next = createNext();
+    const retake = (): Promise<ChildLease> => Promise.resolve(next.lease);
+    let isAway = false;
+    const park: ChildLease["park"] = (leave) => {
+      isAway = leave();
+      return false;
+    };
+    const { say, sent, outcome } = play({}, undefined, undefined, { lease: { park, vacate: () => true, retake } });
+    say(TO_HOST.TIMER, 1, "3000");
+    say(TO_HOST.TIMER, 2, "500000");
+    await until(() => sent.at(-1)?.kind === TO_GUEST.PING);
+    say(TO_HOST.PONG);
+    await until(() => isAway);
+    await until(() => next.sent.length > 0);
+    next.say(TO_HOST.TIMER, 1, "3000");
+    next.say(TO_HOST.TIMER, 2, "500000");
+    await sleep(50);
+    assert.deepEqual(
+      next.sent.map(({ kind, id }) => [kind, id]),
+      [
+        [TO_GUEST.START, 0],
+        [TO_GUEST.LEFT, 0],
+        [TO_GUEST.TICK, 1],
+      ],
+    );
+    next.say(TO_HOST.DONE, 0, "1");
+    assert.equal(codeOf((await outcome).ending), "returned");
+  });
   it("a program that makes another call than before in its next child ends with REPLAY_DIVERGED", async () => {
     const { next, outcome } = await giveUp();
     next.say(TO_HOST.CALL, 1, ASK);
