@@ -30,15 +30,8 @@ import { createProgramSecrets, watchKey } from "./vault/index.ts";
 import { VERSION, cleanDescription, createExecutionId, createHostPowers, createResultId } from "./host-powers.ts";
 import { createSeed, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
-import {
-  APPROVALS_KEY,
-  createDeskFor,
-  leaseOf,
-  openEgressFor,
-  openHeld,
-  openQueue,
-  openRecords,
-} from "./open-records.ts";
+import { APPROVALS_KEY, createDeskFor, leaseOf, openEgressFor } from "./open-records.ts";
+import { openHeld, openQueue, openRecords } from "./open-records.ts";
 import type { Records } from "./open-records.ts";
 
 /** How often a gateway polls the store for requests of the command line, and its rule file. */
@@ -119,7 +112,6 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const feed = await openFeed(settings, { now: Date.now, report });
   const records = opened.use(await openRecords(settings, host, defined({ onCommitted: feed?.committed })));
   const { store, ledger, vault, seed } = records;
-  await closeOrphans({ store, ledger, hasEnded });
   const { source, folder: _, ...sections } = settings;
   const start = { source: source.kind, sections, version: VERSION, process: nameProcess() };
   opened.use(await recordLife({ store, ledger, seed, ...start }));
@@ -142,6 +134,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));
   const approvals = opened.use(await openQueue(settings, records, host));
   const seal = await vault.openSeal();
+  await closeOrphans({ store, ledger, hasEnded });
   const kept = { journal: settings.journal, executions: settings.executions, store, seal, now: Date.now, report };
   const { journals, retention } = opened.use(keepRecords(kept));
   const read = (): Promise<string | undefined> => store.meta.get(APPROVALS_KEY);

@@ -14,7 +14,7 @@ import type { Approvals } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
 import type { OperatorRecords, StoredRecords } from "./surfaces/index.ts";
-import { findSigningKey, loadSigningKey, maskKnownSecrets, openVault } from "./vault/index.ts";
+import { findSigningKey, loadSigningKey, maskKnownSecrets, openVault, unlockToRead } from "./vault/index.ts";
 import { cleanDescription, createApprovalId, createHostPowers, drawBytes, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 
@@ -44,15 +44,18 @@ export async function openRecords(
   const common = { store, now: Date.now };
   const key = { signer, isNewKey: isNew, ...defined({ headFile: files?.head }) };
   const ledger = opened.use(await openSignedLedger({ ...common, ...key, hide: mask.hide, ...listeners }));
-  const environment = {
-    environmentKey: process.env["GLOVEBOX_ENCRYPTION_KEY"] ?? (files ? undefined : drawHex(SEED_BYTES)),
-    nextEnvironmentKey: process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"],
-  };
-  const keyFile = join(dirname(path), "glovebox.key");
-  const vault = opened.use(openVault({ ...common, ledger, keyFile, random: drawBytes, mask, ...defined(environment) }));
+  const vault = opened.use(openVault({ ...common, ...toKeys(path), ledger, mask }));
   const resources = opened.move();
   const record = (entry: Parameters<typeof ledger.write>[0]) => ledger.write(entry);
   return { store, ledger, record, signer, seed, vault, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Where the key of the vault is: in the environment, or in a file beside the store. */
+function toKeys(path: string) {
+  const environmentKey = process.env["GLOVEBOX_ENCRYPTION_KEY"] ?? (toFiles(path) ? undefined : drawHex(SEED_BYTES));
+  const nextEnvironmentKey = process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"];
+  const keyFile = join(dirname(path), "glovebox.key");
+  return { keyFile, random: drawBytes, ...defined({ environmentKey, nextEnvironmentKey }) };
 }
 
 /** The files beside a store; none for a store in memory. */
@@ -65,6 +68,7 @@ function toFiles(path: string): { readonly head: string; readonly signingKey: st
 export async function readRecords(settings: Settings): Promise<StoredRecords> {
   const store = await openStoreToRead({ path: settings.store.path, now: Date.now });
   const files = toFiles(settings.store.path);
+  await unlockToRead({ store, now: Date.now, ...toKeys(settings.store.path) });
   return {
     history: createHistory({ store, now: Date.now, engine: settings.sandbox.engine, isolation: LEAST }),
     listKnownTools: (servers) => listKnownTools(store.pins, servers),
@@ -90,7 +94,8 @@ export async function openOperatorRecords(
   const holdLease = leaseOf(records);
   const logins = createLoginStore({ values: store.meta, vault, holdLease, onToken: () => undefined });
   const loginPowers = { store: logins, vault, upstreams: settings.upstreams, now: Date.now };
-  const controlPowers = { store, ledger, hasEnded, owner: nameProcess(), now: Date.now };
+  const unlock = () => vault.openSeal();
+  const controlPowers = { store, ledger, unlock, hasEnded, owner: nameProcess(), now: Date.now };
   const resources = opened.move();
   return {
     vault,

@@ -218,7 +218,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
   store: { folders: ["sqlite"], interface: ["approvals.ts", "executions.ts", "quotas.ts", "row.ts", "store.ts"] },
-  "store/sqlite": { folders: ["tables"], interface: ["connection.ts", "to-store-error.ts"] },
+  "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
     folders: ["admin", "cli", "demo", "mcp"],
     interface: ["gateway.ts", "parse-request.ts"],

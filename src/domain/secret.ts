@@ -21,9 +21,11 @@ export type SecretGrants = ReadonlyMap<SecretName, SecretGrant>;
 
 export interface Seal {
   /** `context` names what the data belongs to. It is not stored, and `open` needs the same one. */
-  close(plain: string, context: string): Uint8Array;
+  close(plain: string | Uint8Array, context: string): Uint8Array;
   /** Throws STORE_UNAVAILABLE if the data, the context or the key differs. */
   open(sealed: Uint8Array, context: string): string;
+  /** Like `open`, for what is not text. */
+  openBytes(sealed: Uint8Array, context: string): Uint8Array;
   /** A key for another use, the same in every process on this store. It reveals nothing about the sealing key. */
   derive(purpose: string): Uint8Array;
 }

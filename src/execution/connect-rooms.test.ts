@@ -10,7 +10,7 @@ import type { ErrorCode } from "../domain/index.ts";
 import { openLedger } from "../ledger/open-ledger.ts";
 import { timebox } from "../sandbox/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
-import { openStore } from "../store/index.ts";
+import { openUnlockedStore } from "../store/fixtures/sample-seal.ts";
 import { digestOf } from "../text/index.ts";
 
 import { connectRooms } from "./connect-rooms.ts";
@@ -29,7 +29,7 @@ interface Refusals {
 
 async function connect(runJob: (job: SandboxJob) => Promise<SandboxResult>, refusals: Refusals = {}) {
   const { checkQueue = () => undefined, checkSpace = async () => undefined, checkQuota } = refusals;
-  const store = { ...(await openStore({ path: ":memory:", now: () => 0 })), checkSpace };
+  const store = { ...(await openUnlockedStore({ path: ":memory:", now: () => 0 })), checkSpace };
   const ledger = await openLedger({ store, now: () => 0 });
   const { bridge } = await openTestBridge();
   const visited: string[] = [];

@@ -7,7 +7,7 @@ import { digestOf } from "../text/index.ts";
 import { openLedger } from "../ledger/open-ledger.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
-import { openStore } from "../store/index.ts";
+import { openUnlockedStore } from "../store/fixtures/sample-seal.ts";
 import { closeExecution, createExecutionLog } from "./execution-log.ts";
 import { NO_JOURNALS } from "./fixtures/durable.ts";
 import { openJournals } from "./journal/open-journals.ts";
@@ -27,7 +27,7 @@ const toResult = (execution: ExecutionId): ExecutionResult =>
   emptyResult({ id: execution }, "completed", { engine: "isolate", isolation: "process" });
 
 async function openRecord() {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const heads: number[] = [];
   const ledger = await openLedger({ store, now: () => 0, onAppended: ({ seq }) => heads.push(seq) });
   let [flushes, created] = [0, 0];

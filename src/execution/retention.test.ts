@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createRetention } from "./retention.ts";
+import { createRetention, startSealing } from "./retention.ts";
 
 const STEP = 100;
 
@@ -82,4 +82,40 @@ test("a failed deletion is reported, and the next end tries again", async () => 
     await retention[Symbol.asyncDispose]();
   }
   assert.deepEqual(reported, ["Error: full"]);
+});
+
+const MIB = 1024 * 1024;
+
+test("sealing continues until nothing is left, and only its first step may rebuild a large file", async () => {
+  const asked: number[] = [];
+  const steps = ["results", "results", "file"] as const;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const sealOlder = async (rebuildBytes: number) => {
+    const left = steps[asked.push(rebuildBytes) - 1];
+    if (left === "file") end();
+    return left ?? assert.fail("It does not stop");
+  };
+  await using sealing = startSealing({ store: { sealOlder }, report: (thrown) => assert.fail(String(thrown)) });
+  await ended;
+  await sealing[Symbol.asyncDispose]();
+  assert.deepEqual(asked, [256 * MIB, 16 * MIB, 16 * MIB]);
+});
+
+test("sealing stops after the step in progress when it is disposed", async () => {
+  let steps = 0;
+  const sealOlder = async () => {
+    steps += 1;
+    return "results" as const;
+  };
+  const sealing = startSealing({ store: { sealOlder }, report: (thrown) => assert.fail(String(thrown)) });
+  await sealing[Symbol.asyncDispose]();
+  assert.equal(steps, 1);
+});
+
+test("a failure of sealing is reported and does not end the gateway", async () => {
+  const reports: unknown[] = [];
+  const sealOlder = () => Promise.reject(new Error("disk full"));
+  const sealing = startSealing({ store: { sealOlder }, report: (thrown) => reports.push(String(thrown)) });
+  await sealing[Symbol.asyncDispose]();
+  assert.deepEqual(reports, ["Error: disk full"]);
 });

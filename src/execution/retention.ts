@@ -1,8 +1,11 @@
-/** Deletes old executions, journals and kept results when executions end, so that the store stays within its limits. */
+/**
+ * Deletes old executions, journals and kept results when executions end, so that the store stays within its limits. Seals
+ * in the background what older versions stored in clear.
+ */
 
 import type { Instant } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { MINUTE_MS } from "../timing/index.ts";
+import { MINUTE_MS, pollEvery } from "../timing/index.ts";
 
 import type { Journals } from "./journal.ts";
 import { keepJournals } from "./journal/open-journals.ts";
@@ -73,10 +76,12 @@ export function keepRecords({ journal, executions, store, ...powers }: RecordOpt
   const journals = keepJournals({ ...powers, ...journal, store: store.journals, onStored: stored });
   const stepBytes = Math.min(executions.totalBytes, journal.totalBytes) * SLACK;
   const retention = createRetention({ ...powers, ...executions, stepBytes, store, journals });
+  const sealing = startSealing({ store, report: powers.report });
   return {
     journals,
     retention,
     async [Symbol.asyncDispose]() {
+      await sealing[Symbol.asyncDispose]();
       await retention[Symbol.asyncDispose]();
       await journals[Symbol.asyncDispose]();
     },
@@ -88,5 +93,46 @@ type JournalSettings = "keepMs" | "totalBytes" | "executionBytes";
 interface RecordOptions extends Pick<RetentionOptions, "now" | "report">, Pick<JournalsOptions, "seal"> {
   readonly journal: Pick<JournalsOptions, JournalSettings>;
   readonly executions: Pick<RetentionOptions, "keepMs" | "totalBytes">;
-  readonly store: RetentionOptions["store"] & { readonly journals: JournalsOptions["store"] };
+  readonly store: RetentionOptions["store"] & SealingOptions["store"] & { readonly journals: JournalsOptions["store"] };
+}
+
+interface SealingOptions {
+  readonly store: Pick<Store, "sealOlder">;
+  readonly report: (thrown: unknown) => unknown;
+}
+
+/** Rebuilding the file holds the thread for some milliseconds per MiB: a small one is rebuilt at once, a larger at a start. */
+const SMALL_FILE_BYTES = 16 * 1024 * 1024;
+const LARGEST_FILE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Now, and every minute because an older gateway on the same store may still write. The store must be unlocked. Disposing
+ * waits for the step in progress; the next start continues.
+ */
+export function startSealing({ store, report }: SealingOptions): AsyncDisposable {
+  let rebuildBytes = LARGEST_FILE_BYTES;
+  const stop = new AbortController();
+  /** The first step of a start may rebuild a larger file: nothing waits for it but the start. */
+  const seal = async (): Promise<void> => {
+    for (let left = "results"; left === "results" && !stop.signal.aborted; rebuildBytes = SMALL_FILE_BYTES) {
+      left = await store.sealOlder(rebuildBytes);
+    }
+  };
+  let hasFailed = false;
+  const attempt = async (): Promise<void> => {
+    try {
+      await seal();
+      hasFailed = false;
+    } catch (thrown) {
+      if (!hasFailed) report(thrown);
+      hasFailed = true;
+    }
+  };
+  const polling = pollEvery(MINUTE_MS, attempt, attempt());
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await polling[Symbol.asyncDispose]();
+    },
+  };
 }

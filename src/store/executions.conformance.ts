@@ -7,9 +7,20 @@ import { parseDigest, parsePrincipalId } from "../domain/index.ts";
 
 import type { ExecutionEnding } from "./executions.ts";
 import { sampleOpening } from "./fixtures/sample-opening.ts";
+import { SAMPLE_SEAL } from "./fixtures/sample-seal.ts";
 import type { Store } from "./store.ts";
 
 const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: '{"value":1}' };
+
+const RECORD = {
+  seq: 1,
+  at: 1,
+  actor: "local",
+  action: "call.intended",
+  subject: "files.read",
+  previous: "",
+  digest: "",
+};
 
 function certain<Value>(value: Value | undefined): Value {
   assert.ok(value !== undefined);
@@ -89,7 +100,9 @@ export function describeExecutions(open: () => Promise<Store>): void {
 export function describeRetention(open: () => Promise<Store>): void {
   const piece = (n: number) => ({ execution: sampleOpening(n).id, piece: 0, sealed: new Uint8Array(1) });
   const key = { key: "k", request: certain(parseDigest(`sha256:${"a".repeat(64)}`)) };
-  const bytesOf = (n: number): number => Buffer.byteLength(sampleOpening(n).sourceText) + ENDING.result.length;
+  const bytesOf = (n: number): number =>
+    Buffer.byteLength(sampleOpening(n).sourceText) +
+    SAMPLE_SEAL.close(ENDING.result, `execution:${sampleOpening(n).id}:result`).byteLength;
 
   void test("drop removes executions that ended before a time, with journals and keys, and keeps running ones", async () => {
     await using store = await open();
@@ -184,6 +197,27 @@ export function describeLists(open: () => Promise<Store>): void {
     await store.executions.close(id, ENDING);
     const ending = { endedAt: ENDING.endedAt, state: ENDING.state };
     assert.deepEqual(await store.executions.list({ limit: 9 }), [{ id, principal, source, startedAt, ending }]);
+    const { sourceText } = sampleOpening(1);
+    assert.deepEqual(await store.executions.findHead(id), { id, principal, source, startedAt, sourceText, ending });
+    assert.equal(await store.executions.findHead(sampleOpening(2).id), undefined);
+  });
+
+  void test("list finds a text in sources, tool names and error codes, and not in results", async () => {
+    await using store = await open();
+    for (const n of [1, 2, 3]) await store.executions.open(sampleOpening(n));
+    const [first, , third] = expected(1, 2, 3);
+    const detail = JSON.stringify({ execution: third, seq: 1 });
+    await store.ledger.append([{ ...RECORD, detail }]);
+    const failed = { ...ENDING, state: "failed", errorCode: "PROGRAM_THREW", result: "in the result" } as const;
+    await store.executions.close(sampleOpening(1).id, failed);
+    const search = async (text: string, more = {}) =>
+      ids(await store.executions.list({ limit: 9, search: text, ...more }));
+    assert.deepEqual(await search("RETURN 2"), expected(2));
+    assert.deepEqual(await search("return"), expected(3, 2, 1));
+    assert.deepEqual(await search("return", { before: third, state: "running" }), expected(2));
+    assert.deepEqual(await search("files.Read"), [third]);
+    assert.deepEqual(await search("threw"), [first]);
+    for (const text of ["in the result", "%", "call.intended"]) assert.deepEqual(await search(text), [], text);
   });
 
   void test("listUnfinished returns the oldest first", async () => {

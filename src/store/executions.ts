@@ -56,6 +56,8 @@ export interface ExecutionPage {
   readonly before?: ExecutionId;
   /** Only those in this state. */
   readonly state?: ExecutionResult["state"] | "running";
+  /** Only those with this text in their source, the name of a tool they called, or their error code; ASCII case is ignored. */
+  readonly search?: string;
 }
 
 export interface ExecutionStore {
@@ -72,6 +74,8 @@ export interface ExecutionStore {
   /** Closes a running or suspended execution. Rejects with REQUEST_NOT_FOUND or REQUEST_CONFLICT: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;
+  /** Like `find`, without the result, which is sealed. */
+  findHead(id: ExecutionId): Promise<(ExecutionSummary & StoredOpening) | undefined>;
   /** Returns the execution that holds a key of this principal. */
   findHolder(principal: PrincipalId, key: string): Promise<KeyHolder | undefined>;
   list(page: ExecutionPage): Promise<readonly ExecutionSummary[]>;

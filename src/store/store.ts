@@ -11,7 +11,7 @@ import {
   parseResultId,
   parseSecretName,
 } from "../domain/index.ts";
-import type { ConnectorId, Instant, PrincipalId, ResultId, SecretName } from "../domain/index.ts";
+import type { ConnectorId, Instant, PrincipalId, ResultId, Seal, SecretName } from "../domain/index.ts";
 
 import type { ApprovalStore } from "./approvals.ts";
 import type { CancellationStore, ExecutionStore, JournalStore } from "./executions.ts";
@@ -322,6 +322,13 @@ export interface Store extends AsyncDisposable {
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
   readonly cancellations: CancellationStore;
+  /** Gives the store the seal of results; until then they can be neither written nor read. */
+  unlock(seal: Pick<Seal, "close" | "open" | "openBytes">): void;
+  /**
+   * Seals some results that older versions stored in clear, until none is left. Then rebuilds the file, unless it is larger
+   * than `rebuildBytes`, and truncates its log, so that neither contains former values. Returns what is left to do.
+   */
+  sealOlder(rebuildBytes: number): Promise<"results" | "file" | "nothing">;
   /** Rejects with STORE_UNAVAILABLE and a message without a path while less than `minFreeBytes` is free on its disk. */
   checkSpace(): Promise<void>;
   /** Checks the space, and writes and removes a row. Rejects with STORE_UNAVAILABLE if the store cannot be written now. */

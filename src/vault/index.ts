@@ -7,6 +7,7 @@ export { createProgramSecrets } from "./lending/program-secrets.ts";
 export type { ProgramSecrets } from "./lending/program-secrets.ts";
 export { createMask } from "./mask.ts";
 export type { Hide, Mask } from "./mask.ts";
+export { unlockToRead } from "./open-seal.ts";
 export { fillTemplates, openVault, watchKey } from "./open-vault.ts";
 export { Secret } from "./secret.ts";
 export type { SecretSummary, Vault } from "./vault.ts";

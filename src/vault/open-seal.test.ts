@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { name, setUp } from "./fixtures/set-up.ts";
+import type { Seal } from "../domain/index.ts";
+import { KEY, OTHER_KEY, name, newPath, setUp } from "./fixtures/set-up.ts";
+import type { Fixture } from "./fixtures/set-up.ts";
+import { unlockToRead } from "./open-seal.ts";
 import { Secret } from "./secret.ts";
 
 describe("a seal", () => {
@@ -62,5 +65,52 @@ describe("a seal", () => {
     await vault.set(name("gloveboxes"), new Secret("x"), "ada");
     assert.equal((await vault.lend(name("gloveboxes"), "test")).reveal(), "x");
     assert.equal(seal.open(seal.close("still", "c"), "c"), "still");
+  });
+});
+
+describe("a store that is unlocked to be read", () => {
+  /** What the store gets; nothing is written meanwhile. */
+  const find = async (fixture: Fixture, key: { keyFile?: string; environmentKey?: string } = {}): Promise<OpenSeal> => {
+    const { store, keyFile } = fixture;
+    const refuse = async (): Promise<never> => assert.fail("It writes");
+    const secrets = {
+      ...store.secrets,
+      claimKey: refuse,
+      put: refuse,
+      claim: refuse,
+      rewrap: refuse,
+      whileKey: refuse,
+    };
+    let found: OpenSeal | undefined;
+    const readOnly = { meta: store.meta, secrets, unlock: (seal: OpenSeal) => void (found = seal) };
+    await unlockToRead({ store: readOnly, keyFile, random: () => assert.fail("It draws"), now: () => 0, ...key });
+    return found ?? assert.fail("It does not unlock");
+  };
+  type OpenSeal = Pick<Seal, "close" | "open" | "openBytes">;
+
+  test("opens with the key file, also after the key was changed", async () => {
+    await using fixture = await setUp();
+    const sealed = (await fixture.vault.openSeal()).close("result", "c");
+    assert.equal((await find(fixture)).open(sealed, "c"), "result");
+    await fixture.vault.rotate({ actor: "ada", handOverMs: 0 });
+    assert.equal((await find(fixture)).open(sealed, "c"), "result");
+  });
+
+  test("opens bytes that are not text", async () => {
+    await using fixture = await setUp();
+    const bytes = Uint8Array.of(0xff, 0, 0xd8, 0x80);
+    const sealed = (await fixture.vault.openSeal()).close(bytes, "c");
+    assert.deepEqual(Uint8Array.from((await find(fixture)).openBytes(sealed, "c")), bytes);
+  });
+
+  test("does not open without the key file or with another key, and names the remedy when it is used", async () => {
+    await using fixture = await setUp();
+    const sealed = (await fixture.reopen({ environmentKey: KEY }).openSeal()).close("result", "c");
+    assert.equal((await find(fixture, { environmentKey: KEY })).open(sealed, "c"), "result");
+    for (const key of [{ keyFile: newPath() }, { environmentKey: OTHER_KEY }, { environmentKey: "short" }]) {
+      const seal = await find(fixture, key);
+      assert.throws(() => seal.open(sealed, "c"), { code: "CONFIG_INVALID" });
+      assert.throws(() => seal.openBytes(sealed, "c"), { code: "CONFIG_INVALID" });
+    }
   });
 });

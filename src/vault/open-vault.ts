@@ -7,10 +7,11 @@ import type { SecretRow } from "../store/index.ts";
 import { pollEvery } from "../timing/index.ts";
 
 import { createKeyring } from "./keys/load-key.ts";
-import type { KeyOptions, Keyring } from "./keys/load-key.ts";
+import type { Keyring } from "./keys/load-key.ts";
 import type { Mask } from "./mask.ts";
 import { withdrawKey } from "./keys/hand-over.ts";
 import { openSeal } from "./open-seal.ts";
+import type { SealOptions } from "./open-seal.ts";
 import { finishRotation, rotateKey } from "./keys/rotate-key.ts";
 import { isReservedName, seal, tryUnseal } from "./seal.ts";
 import { Secret } from "./secret.ts";
@@ -21,7 +22,7 @@ const VALUE_BYTES = 64 * 1024;
 /** The actor of loans to the gateway itself; the purpose tells them apart. */
 const GATEWAY = "gateway";
 
-export interface VaultOptions extends KeyOptions {
+export interface VaultOptions extends SealOptions {
   readonly ledger: Pick<Ledger, "write">;
   /** Learns the keys of the environment, and every value that is set, lent or returned by `known`. */
   readonly mask?: Pick<Mask, "add">;

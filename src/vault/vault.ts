@@ -57,7 +57,7 @@ export interface Vault extends AsyncDisposable {
   readonly isKeyOfEnvironment: boolean;
   /** True when a rotation needs the new key as an argument: the environment holds only the key in use. */
   readonly needsNewKey: boolean;
-  /** Returns the seal for what records keep of programs. */
+  /** Returns the seal for what records keep of programs, and unlocks the store with it. */
   openSeal(): Promise<Seal>;
   /** Wraps every secret with another key. Other operations meanwhile succeed with either key. */
   rotate(request: RotationRequest): Promise<Rotation>;

@@ -242,6 +242,17 @@ describe("a gateway on an old store", () => {
     assert.deepEqual([at(view, "state"), at(view, "error", "code")], ["cancelled", "REQUEST_CANCELLED"]);
   });
 
+  test("seals what the earlier version stored in clear while it runs, and still shows it", async () => {
+    const files = ["", "-wal"].map((end) => join(copy.folder, `store/glovebox.db${end}`));
+    // Every stored result has this word, and no record of the ledger has it.
+    const isClear = (): boolean => files.some((file) => readFileSync(file).includes("peakMemoryBytes"));
+    assert.ok(readFileSync("test/fixtures/old-store/store/glovebox.db").includes("peakMemoryBytes"));
+    for (const deadline = performance.now() + PATIENCE_MS; isClear(); await wait(50))
+      assert.ok(performance.now() < deadline, "It stays in clear");
+    const shown = await copy.read("executions", "show", idOf("ended", "order"), "--json");
+    assert.deepEqual(summarize(at(shown, "result")), summarize(at(EXPECTED, "ended", "order")));
+  });
+
   test("resumes an execution once its approval is granted", async () => {
     const id = textAt(EXPECTED, "suspended", "undecided", "approvals", 0);
     const paused = await call(gateway.session, "resume", { execution: idOf("suspended", "undecided") });

@@ -38,7 +38,7 @@ const keepsExecution: Observation = async (config) => {
       return first;
     });
     await using store = await openStore({ path, now: Date.now });
-    return (await store.executions.find(execution)) !== undefined;
+    return (await store.executions.findHead(execution)) !== undefined;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

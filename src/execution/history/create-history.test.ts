@@ -7,9 +7,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { describeError, parseExecutionId } from "../../domain/index.ts";
+import { GloveboxError, describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import type { Store } from "../../store/index.ts";
 import { createExecutionLog } from "../execution-log.ts";
 import { NO_JOURNALS } from "../fixtures/durable.ts";
@@ -22,7 +22,7 @@ const BY_ADA = describeError(toCancelReason("ada"));
 
 /** `beforeClaim` is called before an execution without a process is claimed. */
 async function open(beforeClaim?: (executions: Store["executions"], id: ExecutionId) => Promise<void>) {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const withdrawn: string[] = [];
   const settled: string[] = [];
@@ -51,6 +51,7 @@ async function open(beforeClaim?: (executions: Store["executions"], id: Executio
     now,
     owner: "ada's terminal",
     hasEnded: (owner) => owner === "dead",
+    unlock: async () => undefined,
     withdraw: async (id) => void withdrawn.push(id),
     releaseQuota: async (id) => void settled.push(id),
   });
@@ -90,6 +91,30 @@ describe("the history", () => {
     assert.deepEqual(await list({ limit: 9, before: two }), lines.slice(2));
     for (const line of lines) assert.deepEqual(await list({ limit: 9, state: line[1] as "failed" }), [line]);
     assert.deepEqual(await list({ limit: 9, state: "paused" }), []);
+  });
+
+  it("shows everything but the result without the key, and passes on any other failure of the store", async () => {
+    const { store, control, start, finish, intend } = await open();
+    const ended = await start("alive");
+    await intend(ended, 1, "write");
+    await finish(ended, { state: "failed", value: 7, error: { code: "LIMIT_TIME", message: "m", retry: false } });
+    const lock = (code: "CONFIG_INVALID" | "STORE_UNAVAILABLE"): void => {
+      const open = (): never => {
+        throw new GloveboxError(code, "no key", { hint: "Restore the key file" });
+      };
+      store.unlock({ close: open, open, openBytes: open });
+    };
+    lock("CONFIG_INVALID");
+    const { sealed, source, state, errorCode, result } = await control.show(ended);
+    assert.deepEqual([source, state, errorCode], ["return 1", "failed", "LIMIT_TIME"]);
+    assert.deepEqual([result.state, result.value, result.error], ["failed", undefined, undefined]);
+    assert.deepEqual(
+      result.calls.map(({ tool }) => tool),
+      ["files.write"],
+    );
+    assert.deepEqual([sealed?.code, sealed?.hint], ["CONFIG_INVALID", "Restore the key file"]);
+    lock("STORE_UNAVAILABLE");
+    await assert.rejects(control.show(ended), { code: "STORE_UNAVAILABLE" });
   });
 
   it("shows an ended execution with its result and a running one with its calls so far", async () => {

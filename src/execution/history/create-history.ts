@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError, describeError, parseExecutionId } from "../../domain/index.ts";
-import type { ExecutionId, ExecutionResult, ExecutionView, Instant } from "../../domain/index.ts";
-import type { ApprovalHead, ExecutionSummary, Store, StoredExecution } from "../../store/index.ts";
+import type { ExecutionId, ExecutionResult, ExecutionView, Instant, PublicError } from "../../domain/index.ts";
+import type { ApprovalHead, ExecutionSummary, Store } from "../../store/index.ts";
 import { SECOND_MS } from "../../timing/index.ts";
 
 import type { ExecutionDeps } from "../deps.ts";
@@ -33,6 +33,8 @@ export interface ExecutionDetails extends ExecutionLine {
   readonly result: ExecutionView;
   /** Its approvals, oldest first. */
   readonly approvals: readonly ApprovalHead[];
+  /** Why `result` has only the calls and no value, logs, findings or error: the key that opens them is not available. */
+  readonly sealed?: PublicError;
 }
 
 /** For operators only: does not check whose execution it is. */
@@ -59,12 +61,17 @@ export interface HistoryDeps extends Pick<SettleDeps, "engine" | "isolation"> {
 
 interface CancelDeps extends Pick<ExecutionDeps, "hasEnded" | "ledger" | "owner" | "releaseQuota"> {
   readonly store: Pick<Store, "cancellations">;
+  /** Opens the seal of results in the store. Rejects with CONFIG_INVALID without the key. */
+  unlock(): Promise<unknown>;
   /** Withdraws the pending approvals of an execution that has ended. */
   withdraw(execution: ExecutionId): Promise<void>;
 }
 
 /** What an operator needs to cancel; the store must be writable. */
 type ControlDeps = HistoryDeps & CancelDeps;
+
+/** An execution without its result. */
+type ExecutionHead = NonNullable<Awaited<ReturnType<Store["executions"]["findHead"]>>>;
 
 /** More approvals than one execution can have. */
 const MOST_APPROVALS = 1_000;
@@ -82,33 +89,57 @@ export function createControl(deps: ControlDeps): ExecutionControl {
   return {
     ...history,
     async cancel(raw, by) {
-      await cancelExecution(await findExecution(raw, deps), by, deps);
+      const found = await findExecution(raw, deps);
+      await deps.unlock();
+      await cancelExecution(found, by, deps);
       return history.show(raw);
     },
   };
 }
 
-async function findExecution(raw: string, { store }: HistoryDeps): Promise<StoredExecution> {
+async function findExecution(raw: string, { store }: HistoryDeps): Promise<ExecutionHead> {
   const id = parseExecutionId(raw);
-  const stored = id && (await store.executions.find(id));
+  const stored = id && (await store.executions.findHead(id));
   if (stored) return stored;
   throw new GloveboxError("REQUEST_NOT_FOUND", `The execution ${JSON.stringify(raw.slice(0, 60))} does not exist`, {
     hint: "Run `glovebox executions` to list them: ex_ and 24 hex digits",
   });
 }
 
-async function showExecution(stored: StoredExecution, deps: HistoryDeps): Promise<ExecutionDetails> {
+async function showExecution(stored: ExecutionHead, deps: HistoryDeps): Promise<ExecutionDetails> {
   const page = { execution: stored.id, limit: MOST_APPROVALS, now: deps.now() };
   const approvals = await deps.store.approvals.list(page);
   return {
     ...toLine(stored),
     source: stored.sourceText,
-    result: stored.ending ? parseStoredResult(stored.id, stored.ending.result) : await viewOpen(stored, deps),
+    ...(await showResult(stored, deps)),
     approvals: approvals.map(({ sealedArgs: _, ...head }) => head).toSorted((a, b) => a.createdAt - b.createdAt),
   };
 }
 
-async function viewOpen(stored: StoredExecution, deps: HistoryDeps): Promise<ExecutionView> {
+/** Without the key, the calls of an execution that has ended are those of the ledger. */
+async function showResult(
+  stored: ExecutionHead,
+  deps: HistoryDeps,
+): Promise<Pick<ExecutionDetails, "result" | "sealed">> {
+  const { id, ending } = stored;
+  if (!ending) return { result: await viewOpen(stored, deps) };
+  try {
+    return { result: (await readResult(id, deps)) ?? (await viewOpen(stored, deps)) };
+  } catch (thrown) {
+    if (!(thrown instanceof GloveboxError) || thrown.code !== "CONFIG_INVALID") throw thrown;
+    const view = await viewOpen(stored, deps);
+    return { result: { ...view, state: ending.state }, sealed: describeError(thrown) };
+  }
+}
+
+/** `undefined` when another process has just resumed it. */
+async function readResult(id: ExecutionId, { store }: HistoryDeps): Promise<ExecutionResult | undefined> {
+  const ending = (await store.executions.find(id))?.ending;
+  return ending ? parseStoredResult(id, ending.result) : undefined;
+}
+
+async function viewOpen(stored: ExecutionHead, deps: HistoryDeps): Promise<ExecutionView> {
   const { calls: known } = await readTrail(stored.id, deps);
   const calls = toCallRecords(known.map((call) => (call.hasEnd ? call : { ...call, outcome: "pending" as const })));
   return { ...emptyResult(stored, "completed", deps), state: "running", calls };
@@ -134,7 +165,7 @@ const POLL_MS = 100;
  * the request; an execution without a process, because it is suspended or its process died, is closed here. Resolves when
  * it has ended, or when its process does not respond.
  */
-async function cancelExecution(stored: StoredExecution, by: string, deps: ControlDeps): Promise<void> {
+async function cancelExecution(stored: ExecutionHead, by: string, deps: ControlDeps): Promise<void> {
   const { id } = stored;
   if (isOver(stored)) {
     throw new GloveboxError("REQUEST_CONFLICT", `The execution ${id} has already ended: ${stored.ending?.state}`, {
@@ -144,26 +175,28 @@ async function cancelExecution(stored: StoredExecution, by: string, deps: Contro
   await deps.ledger.write({ actor: by, action: "execution.cancelled", subject: id, detail: {} });
   await deps.store.cancellations.request({ execution: id, askedBy: by, askedAt: deps.now() });
   const until = deps.now() + WAIT_MS;
-  for (let one = await deps.store.executions.find(id); one; one = await deps.store.executions.find(id)) {
+  for (let one = await deps.store.executions.findHead(id); one; one = await deps.store.executions.findHead(id)) {
     if (isOver(one) || deps.now() > until) return;
     if (hasNoProcess(one, deps)) await closeCancelled(one, by, deps);
     else await sleep(POLL_MS);
   }
 }
 
-function isOver({ ending }: StoredExecution): boolean {
+function isOver({ ending }: ExecutionHead): boolean {
   return ending !== null && ending.state !== "paused";
 }
 
-function hasNoProcess({ ending, owner }: StoredExecution, { hasEnded }: ControlDeps): boolean {
+function hasNoProcess({ ending, owner }: ExecutionHead, { hasEnded }: ControlDeps): boolean {
   return ending !== null || (owner !== undefined && hasEnded(owner));
 }
 
 /** A suspended execution keeps everything but its state; for one whose process died the ledger has the calls. */
-async function closeCancelled(stored: StoredExecution, by: string, deps: ControlDeps): Promise<void> {
+async function closeCancelled(stored: ExecutionHead, by: string, deps: ControlDeps): Promise<void> {
   const { id, owner: from, ending } = stored;
   // Another process may resume it at this moment: the one that claims it first has it, and then reads the request.
-  const was = stored.ending ? "paused" : "open";
+  const was = ending ? "paused" : "open";
+  const paused = ending ? await readResult(id, deps) : undefined;
+  if (ending && !paused) return;
   if (!(await deps.store.executions.claim(id, { was, from, by: deps.owner }))) return;
   await deps.withdraw(id);
   if (!ending) await deps.releaseQuota(id);
@@ -171,16 +204,14 @@ async function closeCancelled(stored: StoredExecution, by: string, deps: Control
   const { closing } = trail;
   if (closing) return void (await closeFromLedger(stored, { ...trail, closing }, deps));
   const calls = toCallRecords(await endCalls(stored, trail.calls, deps));
-  const before: ExecutionResult = ending
-    ? parseStoredResult(id, ending.result)
-    : emptyResult(stored, "cancelled", deps);
+  const before: ExecutionResult = paused ?? emptyResult(stored, "cancelled", deps);
   const { approvals: _, questions: __, ...rest } = before;
   await closeExecution(stored, { ...rest, state: "cancelled", calls, error: describeError(toCancelReason(by)) }, deps);
 }
 
 /** A call that waited for approval was never made; one that was sent and not answered has an unknown outcome. */
 async function endCalls(
-  { id, principal }: StoredExecution,
+  { id, principal }: ExecutionHead,
   known: readonly LedgerCall[],
   deps: ControlDeps,
 ): Promise<readonly LedgerCall[]> {

@@ -8,7 +8,7 @@ import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-brid
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
 import { closeLost } from "../recover/recover-executions.ts";
@@ -39,7 +39,7 @@ const OPENING = {
 };
 
 async function open(now = 200) {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const running = createRunningTable((text) => text);
   const context = {

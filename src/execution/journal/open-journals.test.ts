@@ -17,7 +17,7 @@ const ASKED = { principal, source: "return 1\n\u2028", limits: DEFAULT_LIMITS, i
 
 /** Binds a text to its place as the vault does, readable for the test. */
 const SEAL: JournalsOptions["seal"] = {
-  close: (plain, context) => Buffer.from(`${context}\u0000${plain}`),
+  close: (plain, context) => Buffer.from(`${context}\u0000${String(plain)}`),
   open(sealed, context) {
     const [bound, plain] = Buffer.from(sealed).toString().split("\u0000");
     if (bound !== context || plain === undefined) throw new GloveboxError("STORE_UNAVAILABLE", "moved");

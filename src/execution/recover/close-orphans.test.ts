@@ -7,7 +7,7 @@ import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { Execution, ExecutionResult } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 
 import { closeOrphans } from "./close-orphans.ts";
 import { emptyResult } from "../settle.ts";
@@ -29,7 +29,7 @@ const CASES = [
 
 for (const { name, owner, hasRow, hasEnding, isClosed } of CASES) {
   test(`closeOrphans ${isClosed ? "closes" : "leaves"} an execution that ${name}`, async () => {
-    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    await using store = await openUnlockedStore({ path: ":memory:", now: () => 7 });
     await using ledger = await openLedger({ store, now: () => 7 });
     const execution = create(1, owner);
     const result: ExecutionResult = emptyResult(execution, "completed", CONTEXT);

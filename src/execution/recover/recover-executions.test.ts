@@ -9,7 +9,7 @@ import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS, GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import { recoverAll, recoverOne } from "./recover-executions.ts";
 import type { RecoverDeps } from "./recover-executions.ts";
 import { closeOrphans } from "./close-orphans.ts";
@@ -28,7 +28,7 @@ const unreached = (): never => assert.fail("no execution is opened");
 
 /** Executions have a complete journal when `isKept`. Resuming only records the request. */
 async function open(isKept: boolean) {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 7 });
   const resumed: unknown[] = [];
   const withdrawn: string[] = [];

@@ -7,7 +7,7 @@ import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { defined } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import { closeExecution } from "../execution-log.ts";
 import { NEVER_SUSPENDED, NO_JOURNALS } from "../fixtures/durable.ts";
 import { readTrail } from "../ledger-trail.ts";
@@ -20,7 +20,7 @@ const unreached = (): never => assert.fail("no program runs");
 
 /** Left open by `owner`, without a journal. */
 async function open(owner: string) {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   await store.executions.open({ ...OPENING, owner });
   await ledger.write({ actor: AGENT.id, action: "execution.opened", subject: EXECUTION, detail: {} });

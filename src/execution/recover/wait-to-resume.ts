@@ -105,7 +105,7 @@ export async function awaitUpstreams(stored: StoredExecution, deps: AwaitDeps): 
     const snapshot = await deps.snapshot(recording.request.principal).catch(() => undefined);
     if (snapshot && !findAway(snapshot, used)) return true;
     await sleep(AWAY_POLL_MS, undefined, { signal: deps.leaving }).catch(() => undefined);
-    const now = await deps.store.executions.find(id);
+    const now = await deps.store.executions.findHead(id);
     const isSame = now?.owner === owner && now?.ending?.endedAt === ending?.endedAt;
     if (now?.ending?.state !== "paused" || !isSame) return false;
   }

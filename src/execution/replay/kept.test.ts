@@ -8,7 +8,7 @@ import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import { NAMESPACES, programOf } from "../../sandbox/fixtures/test-sandbox.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 
 import { openJournals } from "../journal/open-journals.ts";
 import { findDifference } from "./find-difference.ts";
@@ -42,7 +42,7 @@ const RESULT: ExecutionResult = {
 
 /** A store with one execution, and its journal. */
 async function open(executionBytes = 1_000_000) {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   let now = 10;
   const kept = { keepMs: 100, totalBytes: 1_000_000, executionBytes };
   const journals = openJournals({ store: store.journals, seal: SEAL, now: () => now, ...kept });

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS, GloveboxError, parsePrincipalId, parseResultId } from "../../domain/index.ts";
 import type { ExecutionResult, Json } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import { findMedia } from "./find-media.ts";
 import { keepAttachments } from "../../bridge/steps/take-result.ts";
 import { keepLarge } from "../kept-results.ts";
@@ -19,7 +19,7 @@ const OWNER = { principal: AGENT.id, execution: EXECUTION, labels: [] };
 const OTHER = known(parsePrincipalId("other"));
 
 async function open(totalBytes = 1_000_000) {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   let made = 0;
   const createId = () => known(parseResultId(`rs_${String((made += 1)).padStart(24, "0")}`));
   return createResults({ store: store.results, now: () => 7, createId, keepMs: 100, totalBytes });
@@ -83,7 +83,7 @@ describe("a large value", () => {
     assert.deepEqual({ ...failed, error: failed.error?.code }, { ...rest, state: "failed", error: "LIMIT_SIZE" });
   });
   it("kept values that are read in turns are parsed once", async () => {
-    const store = await openStore({ path: ":memory:", now: () => 0 });
+    const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
     const found: string[] = [];
     const find: typeof store.results.find = (id, reader) => {
       found.push(id);

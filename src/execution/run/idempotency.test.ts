@@ -7,7 +7,7 @@ import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { DEFAULT_LIMITS, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { recoverAll, recoverOne } from "../recover/recover-executions.ts";
 import type { RecoverDeps } from "../recover/recover-executions.ts";
@@ -30,7 +30,7 @@ const CONTEXT = {
 
 /** One store, and processes on it. */
 async function openProcesses() {
-  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const dead = new Set<string>();
   let ids = 0;

@@ -32,7 +32,7 @@ export async function reviewApproval(
   approval: Approval,
 ): Promise<ApprovalReview> {
   const { execution: id, seq } = approval;
-  const stored = await store.executions.find(id);
+  const stored = await store.executions.findHead(id);
   const records = await store.ledger.search({ execution: id, action: "call", limit: MAX_RECORDS });
   const state = stored?.ending?.state ?? "running";
   return {

@@ -161,17 +161,22 @@ function configure(database: DatabaseSync, { path, maxPages }: ConnectionOptions
   if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
 }
 
+/** Runs `work`, in a transaction, with freed space overwritten. */
+export function eraseFreed<Value>(database: DatabaseSync, work: () => Value): Value {
+  database.exec("PRAGMA secure_delete = ON");
+  try {
+    return work();
+  } finally {
+    database.exec("PRAGMA secure_delete = OFF");
+  }
+}
+
 /**
  * Like `write`, and also removes the former content from the file: SQLite does not overwrite freed space, and its log
  * keeps former pages for a while.
  */
 export async function writeAndErase<Value>({ database, read, write }: Connection, work: () => Value): Promise<Value> {
-  const value = await write(() => {
-    database.exec("PRAGMA secure_delete = ON");
-    const done = work();
-    database.exec("PRAGMA secure_delete = OFF");
-    return done;
-  });
+  const value = await write(() => eraseFreed(database, work));
   // Moves the log into the file and truncates it. While another connection reads, that happens later.
   await read(() => database.exec("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
   return value;

@@ -239,4 +239,18 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE pins ADD COLUMN name TEXT;
   CREATE UNIQUE INDEX pins_by_name ON pins (connector, name COLLATE NOCASE);
 `,
+  // Sealed results. Those that older versions stored in clear, and the file with its former content, are sealed and rebuilt
+  // later (`seal-older.ts`); a row of `results` is sealed when it has a sealed shape.
+  `
+  ALTER TABLE executions ADD COLUMN sealed_result BLOB;
+  DROP INDEX executions_by_end;
+  ALTER TABLE executions DROP COLUMN bytes;
+  ALTER TABLE executions ADD COLUMN bytes INTEGER GENERATED ALWAYS AS
+    (octet_length(source_text) + coalesce(octet_length(result), 0) + coalesce(octet_length(sealed_result), 0)) VIRTUAL;
+  CREATE INDEX executions_by_end ON executions (ended_at, bytes) WHERE state IS NOT NULL AND state <> 'paused';
+  CREATE INDEX executions_in_clear ON executions (id) WHERE result IS NOT NULL;
+  ALTER TABLE results ADD COLUMN sealed_shape BLOB;
+  CREATE INDEX results_in_clear ON results (id) WHERE sealed_shape IS NULL;
+  INSERT INTO meta SELECT 'sealing', 'due' WHERE EXISTS (SELECT 1 FROM ledger);
+`,
 ];

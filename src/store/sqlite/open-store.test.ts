@@ -11,6 +11,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import { describeSearch, describeStatements } from "../ledger.conformance.ts";
 import { sampleOpening } from "../fixtures/sample-opening.ts";
 import { describeStore, sampleRecord } from "../store.conformance.ts";
+import { openUnlockedStore } from "../fixtures/sample-seal.ts";
 
 import { APPLICATION_ID, MIGRATIONS } from "./migrations.ts";
 import { openStore } from "./open-store.ts";
@@ -69,10 +70,10 @@ const VERSION_1 = `
   PRAGMA user_version = 1;
 `;
 
-describeStore("sqlite in memory", () => openStore({ path: ":memory:", now }));
+describeStore("sqlite in memory", () => openUnlockedStore({ path: ":memory:", now }));
 describeSearch(() => openStore({ path: ":memory:", now }));
 describeStatements(() => openStore({ path: ":memory:", now }));
-describeStore("sqlite in a file", () => openStore({ path: newPath(), now }));
+describeStore("sqlite in a file", () => openUnlockedStore({ path: newPath(), now }));
 
 describe("openStore for a new store", () => {
   test("creates its folder and files for this user only", async () => {

@@ -9,10 +9,12 @@ import type { Store } from "../store.ts";
 import { createApprovals } from "./tables/approvals.ts";
 import { createSpaceCheck } from "./check-space.ts";
 import type { SpaceOptions } from "./check-space.ts";
+import { createColumnSeal } from "./column-seal.ts";
 import { MEMORY, connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { isLatest, migrateOnce } from "./migrate.ts";
 import { prepareFile } from "./prepare-file.ts";
+import { createSealOlder } from "./seal-older.ts";
 import { createCancellations, createExecutions, createJournals } from "./tables/executions.ts";
 import { notStore } from "./to-store-error.ts";
 import { createExports, createLedger, createStatements } from "./tables/ledger.ts";
@@ -97,9 +99,10 @@ function createCheck({ database, write }: Connection, checkSpace: Store["checkSp
 
 function assemble(connection: Connection, options: StoreOptions): Store {
   const checkSpace = createSpaceCheck(options);
+  const seal = createColumnSeal();
   const close = (): Promise<void> => connection.close();
   return {
-    executions: createExecutions(connection),
+    executions: createExecutions(connection, seal),
     journals: createJournals(connection),
     ledger: createLedger(connection),
     statements: createStatements(connection),
@@ -108,11 +111,13 @@ function assemble(connection: Connection, options: StoreOptions): Store {
     pins: createPins(connection),
     meta: createMeta(connection),
     shapes: createShapes(connection),
-    results: createResults(connection),
+    results: createResults(connection, seal),
     quotas: createQuotas(connection),
     labels: createLabels(connection),
     approvals: createApprovals(connection),
     cancellations: createCancellations(connection),
+    unlock: seal.unlock,
+    sealOlder: createSealOlder(connection, seal),
     checkSpace,
     check: createCheck(connection, checkSpace),
     flush: () => connection.flush(),

@@ -34,7 +34,7 @@ function interrupt({ store }: Fixture, at: number, happen: () => Promise<unknown
     rewrap: (keys, wrap) => before().then(() => secrets.rewrap(keys, wrap)),
     whileKey: (check, work) => before().then(() => secrets.whileKey(check, work)),
   };
-  return { meta, secrets: interrupted };
+  return { meta, secrets: interrupted, unlock: (seal) => store.unlock(seal) };
 }
 
 /** More than any of these takes. */

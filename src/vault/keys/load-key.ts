@@ -50,6 +50,18 @@ export async function loadKey(options: KeyOptions, former?: MasterKey): Promise<
   }
 }
 
+/** Like `loadKey`, for commands that only read: creates no key and finishes no rotation. */
+export async function findKey(options: KeyOptions): Promise<MasterKey> {
+  const check = await options.store.secrets.keyCheck();
+  const { environmentKey, keyFile } = options;
+  // The file twice: another process may promote the next key in between.
+  const readFiles = () => [findInFile(options), findNextKey(keyFile), findInFile(options)];
+  const keys = environmentKey === undefined ? readFiles() : [...findHeld(options)];
+  const found = keys.find((key) => key?.check === check);
+  if (found) return found;
+  throw explainMismatch(options);
+}
+
 /** Yields the keys of the environment; `findMatch` reads the files. */
 function* findHeld(options: KeyOptions): Generator<MasterKey> {
   const { environmentKey, nextEnvironmentKey } = options;

@@ -7,7 +7,7 @@ import { findKept } from "../../../src/execution/replay/kept.ts";
 import { replay } from "../../../src/execution/replay/replay.ts";
 import type { KeptExecution } from "../../../src/execution/index.ts";
 import type { Sandbox } from "../../../src/sandbox/index.ts";
-import { openStoreRecords, readLedger, readProgress, readRows } from "./read-records.ts";
+import { openStoreRecords, readLedger, readProgress, readResult, readRows } from "./read-records.ts";
 import type { OpenRecords, ExecutionRow } from "./read-records.ts";
 import { digestOfRequest, computeExpectedValue, isOrdered } from "./kill-programs.ts";
 import type { KilledGateways } from "./killed-gateways.ts";
@@ -72,7 +72,7 @@ interface CheckInput {
 }
 
 async function checkExecution(row: ExecutionRow, means: CheckInput): Promise<readonly string[]> {
-  const { result } = row;
+  const result = await readResult(row.id, means.kept);
   if (result?.state === "completed") return checkCompleted(row, result, means);
   if (result?.error?.code === "SANDBOX_CRASHED") return checkCrashed(row, result, means);
   return [`${row.state} ${result?.error?.code} ${result?.error?.message}`];

@@ -18,7 +18,7 @@ import { startGateway } from "./gateway-process.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import { createStepLog } from "./program-steps.ts";
 import type { StepLog } from "./program-steps.ts";
-import { countStates, isOver, openStoreRecords, readRows } from "./read-records.ts";
+import { countStates, isOver, openStoreRecords, readResult, readRows } from "./read-records.ts";
 import type { ExecutionRow } from "./read-records.ts";
 import { makeKillProgram } from "./kill-programs.ts";
 import { openMcpShopServer } from "./mcp-shop-server.ts";
@@ -172,7 +172,7 @@ async function untilOver(
 
 function describe(rows: readonly ExecutionRow[]): string {
   const left = rows.filter((row) => !isOver(row));
-  return left.map(({ seed, id, state, result }) => `${seed} ${id} ${state} ${result?.error?.code ?? ""}`).join("\n");
+  return left.map(({ seed, id, state, errorCode }) => `${seed} ${id} ${state} ${errorCode ?? ""}`).join("\n");
 }
 
 /** Programs with a key are sent again if they have no result; others only if they are not in the store. */
@@ -196,11 +196,13 @@ function submitAll({ seeds, settings, told }: RunState, client: Client): void {
 /** Checks that any later gateway returns the result of every execution whose id a client received. */
 async function findWrongResults({ settings, told }: RunState, client: Client): Promise<readonly string[]> {
   const rows = new Map(readRows(settings).map((row) => [row.id as string, row]));
+  await using kept = await openStoreRecords(settings);
   const look = async (id: string): Promise<readonly string[]> => {
     const { structuredContent } = await client.callTool({ name: "resume", arguments: { execution: id } });
     const { state, value } = structuredContent as { readonly state: string; readonly value?: unknown };
     const row = rows.get(id);
-    const isSame = state === row?.state && JSON.stringify(value) === JSON.stringify(row.result?.value);
+    const stored = row && (await readResult(row.id, kept));
+    const isSame = state === row?.state && JSON.stringify(value) === JSON.stringify(stored?.value);
     return isSame ? [] : [`a client hears ${state} of ${id}, which is ${row?.state}`];
   };
   return (await Promise.all([...told.values()].flatMap((ids) => [...ids]).map(look))).flat();

@@ -18,12 +18,21 @@ export interface ExecutionRow {
   readonly seed: number;
   /** `null` until it has ended or is suspended. */
   readonly state: string | null;
-  readonly result: ExecutionResult | undefined;
+  readonly errorCode: string | null;
 }
 
 /** Empty before the store exists. */
 export function readRows(settings: Settings): readonly ExecutionRow[] {
-  return query(settings, "SELECT id, source_text, state, result FROM executions").map(parseRow);
+  return query(settings, "SELECT id, source_text, state, error_code FROM executions").map(parseRow);
+}
+
+/** Returns the result of an execution that has ended or is suspended. */
+export async function readResult(
+  id: ExecutionId,
+  { store }: Pick<Records, "store">,
+): Promise<ExecutionResult | undefined> {
+  const ending = (await store.executions.find(id))?.ending;
+  return ending ? (JSON.parse(ending.result) as ExecutionResult) : undefined;
 }
 
 /** How many executions are in each state; those that have neither ended nor are suspended count as `running`. */
@@ -58,14 +67,14 @@ export function isOver({ state }: ExecutionRow): boolean {
 }
 
 function parseRow(row: Record<string, SQLOutputValue>): ExecutionRow {
-  const { source_text: source, state, result } = row;
+  const { source_text: source, state, error_code: code } = row;
   const id = parseExecutionId(row["id"]);
   if (!id) throw new TypeError("A row has an invalid id");
   return {
     id,
     seed: seedOf(String(source)),
     state: typeof state === "string" ? state : null,
-    result: typeof result === "string" ? (JSON.parse(result) as ExecutionResult) : undefined,
+    errorCode: typeof code === "string" ? code : null,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Execution, ExecutionId, PrincipalId } from "../../../domain/index.
 import { CANCELLATION, JOURNAL_PIECE, KEY_HOLDER, OUTCOME } from "../../executions.ts";
 import type {
   CancellationStore,
-  ExecutionEnding,
+  ExecutionOutcome,
   ExecutionPage,
   ExecutionStore,
   ExecutionSummary,
@@ -18,11 +18,12 @@ import type {
   StoredExecution,
   StoredOpening,
 } from "../../executions.ts";
-import { createShape, integer, optional, parsed, readColumn, text } from "../../row.ts";
+import { bytes, createShape, integer, optional, parsed, readColumn, text } from "../../row.ts";
 import type { RawRow } from "../../row.ts";
 
 import { insertInto, toWhere } from "../connection.ts";
 import type { Connection } from "../connection.ts";
+import type { ColumnSeal } from "../column-seal.ts";
 import { ifTaken } from "../to-store-error.ts";
 
 const EXECUTION = createShape({
@@ -35,9 +36,15 @@ const EXECUTION = createShape({
 
 const IS_OPEN = "(state IS NULL OR state = 'paused')";
 const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)";
-const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ? WHERE id = ? AND ${IS_OPEN}`;
+const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = NULL, sealed_result = ?
+  WHERE id = ? AND ${IS_OPEN}`;
 const SUMMARY = `SELECT ${EXECUTION.columns}, ${OUTCOME.columns} FROM executions`;
+const HEAD = `${EXECUTION.columns}, ${OUTCOME.columns}, source_text`;
 const OLDER = "(started_at, id) < (SELECT started_at, id FROM executions WHERE id = :before)";
+/** Never looks at values: they are sealed. */
+const MATCHES = `instr(lower(source_text), lower(:search)) > 0 OR instr(lower(error_code), lower(:search)) > 0 OR id IN (
+  SELECT detail ->> '$.execution' FROM ledger
+  WHERE substr(action, 1, 5) = 'call.' AND instr(lower(subject), lower(:search)) > 0 AND json_valid(detail))`;
 const CLAIM = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
   WHERE id = ? AND state IS ? AND owner IS ?`;
 const INSERT_PIECE = insertInto("journals", JOURNAL_PIECE);
@@ -49,11 +56,12 @@ const OUTDATED = `SELECT id FROM executions WHERE rowid IN (
   SELECT rowid FROM (${ENDED}) WHERE ended_at < ? OR upto > ?)`;
 
 /** A row is inserted before the program starts and closed once with its result. */
-export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
+export function createExecutions({ database, read, write, commit }: Connection, seal: ColumnSeal): ExecutionStore {
   const insert = database.prepare(OPEN);
   const insertPiece = database.prepare(INSERT_PIECE);
   const update = database.prepare(CLOSE);
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
+  const selectHead = database.prepare(`SELECT ${HEAD} FROM executions WHERE id = ?`);
   const unfinished = database.prepare(`${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`);
   const paused = database.prepare(`${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`);
   const claim = database.prepare(CLAIM);
@@ -63,10 +71,10 @@ export function createExecutions({ database, read, write, commit }: Connection):
   const open = ({ id, principal, source, sourceText, startedAt, owner }: StoredOpening): void => {
     insert.run(id, principal, source, sourceText, startedAt, owner ?? null);
   };
-  const close = (id: ExecutionId, { endedAt, state, errorCode, result }: ExecutionEnding): void => {
-    const { changes } = update.run(endedAt, state, errorCode ?? null, result, id);
+  const close = (id: ExecutionId, { endedAt, state, errorCode }: ExecutionOutcome, sealed: Uint8Array): void => {
+    const { changes } = update.run(endedAt, state, errorCode ?? null, sealed, id);
     if (Number(changes) > 0) return;
-    if (select.get(id)) refuse(`The execution ${id} has already ended`);
+    if (selectHead.get(id)) refuse(`The execution ${id} has already ended`);
     throw new GloveboxError("REQUEST_NOT_FOUND", `The execution ${id} does not exist`);
   };
 
@@ -81,11 +89,20 @@ export function createExecutions({ database, read, write, commit }: Connection):
         for (const { execution, piece, sealed } of journal) insertPiece.run(execution, piece, sealed);
         return undefined;
       }),
-    close: (id, ending) => write(() => close(id, ending)),
+    // Sealed and requested in the turn of the caller: writes commit in the order of their requests.
+    close: async (id, { result, ...outcome }) => {
+      const sealed = seal.closeResult(id, result);
+      await write(() => close(id, outcome, sealed));
+    },
     find: (id) =>
       read(() => {
         const row = select.get(id);
-        return row && toExecution(row);
+        return row && toExecution(row, seal);
+      }),
+    findHead: (id) =>
+      read(() => {
+        const row = selectHead.get(id);
+        return row && toHead(row);
       }),
     findHolder: (principal, key) => read(() => keys.find(principal, key)),
     list: (page) => read(() => list(database, page)),
@@ -102,9 +119,13 @@ function refuse(message: string): never {
 }
 
 /** Newest first; ids break ties, so that a page never repeats or skips an execution of the same millisecond. */
-function list(database: DatabaseSync, { limit, before, state }: ExecutionPage): readonly ExecutionSummary[] {
-  const where = toWhere([state !== undefined && "state IS :state", before !== undefined && OLDER]);
-  const values = defined({ limit: Math.max(0, limit), before, state: state === "running" ? null : state });
+function list(database: DatabaseSync, { limit, before, state, search }: ExecutionPage): readonly ExecutionSummary[] {
+  const where = toWhere([
+    state !== undefined && "state IS :state",
+    before !== undefined && OLDER,
+    search !== undefined && MATCHES,
+  ]);
+  const values = defined({ limit: Math.max(0, limit), before, state: state === "running" ? null : state, search });
   return database
     .prepare(`${SUMMARY} ${where} ORDER BY started_at DESC, id DESC LIMIT :limit`)
     .all(values)
@@ -115,10 +136,17 @@ function toSummary(row: RawRow): ExecutionSummary {
   return { ...EXECUTION.parse(row), ending: row["state"] === null ? null : OUTCOME.parse(row) };
 }
 
-function toExecution(row: RawRow): StoredExecution {
-  const { ending, ...opening } = toSummary(row);
-  const sourceText = readColumn(row, "source_text", text);
-  return { ...opening, sourceText, ending: ending && { ...ending, result: readColumn(row, "result", text) } };
+function toHead(row: RawRow): ExecutionSummary & StoredOpening {
+  return { ...toSummary(row), sourceText: readColumn(row, "source_text", text) };
+}
+
+/** A result without a seal was stored by an older version. */
+function toExecution(row: RawRow, seal: ColumnSeal): StoredExecution {
+  const { ending, ...opening } = toHead(row);
+  if (!ending) return { ...opening, ending };
+  const sealed = readColumn(row, "sealed_result", optional(bytes));
+  const result = sealed ? seal.openResult(opening.id, sealed) : readColumn(row, "result", text);
+  return { ...opening, ending: { ...ending, result } };
 }
 
 const REPLACE_HOLDER =

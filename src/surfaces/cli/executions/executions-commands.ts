@@ -20,6 +20,7 @@ const STATES = ["running", "completed", "failed", "paused", "cancelled"];
 export function addExecutions(program: Command, { addCommand, addJsonCommand }: Commands): void {
   const executions = addJsonCommand(program, "executions", "list executions, newest first", listExecutions)
     .addOption(new Option("--state <name>", "only those in this state").choices(STATES))
+    .option("--search <text>", "only those with this text in their source, tool names or error code")
     .option("--limit <number>", "maximum number (default 50)", parseCount);
   addJsonCommand(executions, "show <id>", "show one execution: source with findings, calls and result", showExecution);
   addJsonCommand(executions, "cancel <id>", "cancel a running or paused execution in any gateway", cancelExecution);
@@ -41,23 +42,26 @@ export function addExecutions(program: Command, { addCommand, addJsonCommand }: 
   );
 }
 
-/** Starts nothing and changes nothing. */
-async function listExecutions({
-  flags,
-  readRecords,
-  print,
-}: Invocation<{ readonly limit?: number; readonly state?: ExecutionDetails["state"] }>): Promise<void> {
-  await using records = await readRecords();
-  const { limit = USUAL_LIMIT, state } = flags;
-  const executions = await records.history.list({ limit, ...defined({ state }) });
-  print({ executions }, executions.map(describeLine));
+interface HistoryFlags {
+  readonly limit?: number;
+  readonly state?: ExecutionDetails["state"];
+  readonly search?: string;
 }
 
 /** Starts nothing and changes nothing. */
-async function showExecution({ readRecords, print }: Invocation, id: string): Promise<void> {
+async function listExecutions({ flags, readRecords, print }: Invocation<HistoryFlags>): Promise<void> {
+  await using records = await readRecords();
+  const { limit = USUAL_LIMIT, state, search } = flags;
+  const executions = await records.history.list({ limit, ...defined({ state, search }) });
+  print({ executions }, executions.map(describeLine));
+}
+
+/** Starts nothing and changes nothing. Exit 2 if the key that opens the result is not available; the rest is shown. */
+async function showExecution({ readRecords, print }: Invocation, id: string): Promise<number | void> {
   await using records = await readRecords();
   const details = await records.history.show(id);
   print(details, describeExecution(details));
+  return details.sealed && EXIT.usage;
 }
 
 /** Exit 1 if its process did not answer: the request to cancel stays recorded. */
@@ -137,7 +141,7 @@ function describeExecution(details: ExecutionDetails): readonly string[] {
       "logs",
       result.logs.map(({ level, text }) => (level === "log" ? text : `${level}: ${text}`)),
     ),
-    ...describeOutcome(result),
+    ...(details.sealed ? section("sealed result", formatError(details.sealed).split("\n")) : describeOutcome(result)),
   ];
 }
 
