@@ -11,8 +11,10 @@ import { createSpaceCheck } from "./check-space.ts";
 import type { SpaceOptions } from "./check-space.ts";
 import { createColumnSeal } from "./column-seal.ts";
 import { MEMORY, connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
-import type { Connection, ConnectionOptions } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { isLatest, migrateOnce } from "./migrate.ts";
+import { moveFormer } from "./move-former.ts";
+import type { MoveOptions } from "./move-former.ts";
 import { prepareFile } from "./prepare-file.ts";
 import { createSealOlder } from "./seal-older.ts";
 import { createCancellations, createExecutions, createJournals } from "./tables/executions.ts";
@@ -26,7 +28,7 @@ import { createMeta, createSecrets } from "./tables/secrets.ts";
 /** About as much as the records of a small execution. */
 const CHECK_BYTES = 16 * 1024;
 
-export interface StoreOptions extends ConnectionOptions, SpaceOptions {
+export interface StoreOptions extends MoveOptions, SpaceOptions {
   readonly now: () => Instant;
 }
 
@@ -36,6 +38,7 @@ export interface StoreOptions extends ConnectionOptions, SpaceOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, now } = options;
+  await moveFormer(options);
   if (path !== MEMORY) {
     prepareFile(path);
     await whenFree(options, () => inspect(path));
@@ -58,6 +61,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 export async function openStoreToRead(options: StoreOptions): Promise<Store> {
   const { path } = options;
   if (path === MEMORY) return openStore(options);
+  await moveFormer(options);
   if (!existsSync(path))
     throw new GloveboxError("REQUEST_NOT_FOUND", `The store ${path} does not exist`, {
       hint: "Glovebox creates it at its first start. If it has run before, the store and its ledger were removed",

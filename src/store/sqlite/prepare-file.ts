@@ -18,18 +18,23 @@ export function prepareFile(path: string): void {
     if (!found) return create(path);
     if (found.isDirectory()) {
       throw new GloveboxError("STORE_UNAVAILABLE", `Cannot create the store at ${path}: it is a folder`, {
-        hint: "Set a file in `store.url`, for example `sqlite:./.glovebox/glovebox.db`",
+        hint: "Set a file in `store.url`, for example `sqlite:/var/lib/glovebox/glovebox.db`",
       });
     }
-    // SQLite treats a file that is shorter than a page as empty and would overwrite it.
-    if (found.size > 0 && found.size < PAGE_BYTES) throw notStore(path);
+    checkLength(path);
   } catch (thrown) {
     throw toFileError(thrown, path);
   }
 }
 
+/** SQLite treats a file that is shorter than a page as empty and would overwrite it. */
+export function checkLength(path: string): void {
+  const { size } = statSync(path);
+  if (size > 0 && size < PAGE_BYTES) throw notStore(path);
+}
+
 /** Creates one level at a time: below /proc the recursive form of `mkdirSync` never returns. */
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })) return;
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent);

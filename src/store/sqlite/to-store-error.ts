@@ -88,11 +88,16 @@ export function toStoreError(thrown: unknown, path: string): unknown {
   return new GloveboxError("STORE_UNAVAILABLE", problem.text(path), { cause: thrown, hint: problem.hint });
 }
 
+/** Returns `undefined` for anything but an error of the file system. */
+export function toFileReason(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string") return undefined;
+  return thrown instanceof GloveboxError ? undefined : (FILE_PROBLEMS.get(thrown.code) ?? thrown.code);
+}
+
 /** For errors while the file or its folder is created. */
 export function toFileError(thrown: unknown, path: string): unknown {
-  if (thrown instanceof GloveboxError) return thrown;
-  if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string") return thrown;
-  const why = FILE_PROBLEMS.get(thrown.code) ?? thrown.code;
+  const why = toFileReason(thrown);
+  if (why === undefined) return thrown;
   return new GloveboxError("STORE_UNAVAILABLE", `Cannot create the store at ${path}: ${why}`, {
     cause: thrown,
     hint: "Set a file in a folder that this user can write to in `store.url`",
