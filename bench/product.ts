@@ -100,6 +100,7 @@ async function timeStart(folder: string): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp", "--config", "glovebox.config.json"], {
     cwd: folder,
+    env: { ...process.env, XDG_STATE_HOME: folder },
     stdio: ["pipe", "pipe", "ignore"],
   });
   child.stdin.write(`${JSON.stringify(HELLO)}\n`);

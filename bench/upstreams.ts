@@ -52,6 +52,7 @@ async function measureGateway(upstreams: number): Promise<number | undefined> {
   const args = ["serve", "--json", "--port", "0", "--config", "glovebox.config.json"];
   const gateway = spawn(process.execPath, [resolve("bin/glovebox.js"), ...args], {
     cwd: folder,
+    env: { ...process.env, XDG_STATE_HOME: folder },
     stdio: ["ignore", "pipe", "ignore"],
   });
   const ended = new Promise((done) => gateway.once("close", done));

@@ -31,6 +31,8 @@ export interface HostPowers {
   readonly report: (thrown: unknown) => string;
   /** Tells the operator what to correct, while the gateway continues. */
   readonly warn: (thrown: unknown) => void;
+  /** Tells the operator what was done. */
+  readonly announce: (text: string) => void;
 }
 
 export function createHostPowers(): HostPowers {
@@ -47,7 +49,7 @@ export function createHostPowers(): HostPowers {
     const { message, hint } = describeError(thrown);
     print(`warning: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`);
   };
-  return { mask, report, warn };
+  return { mask, report, warn, announce: print };
 }
 
 /** For what a model reads. */

@@ -31,10 +31,8 @@ export type { Glovebox } from "./surfaces/index.ts";
 
 /** Opens Glovebox inside another program, from a configuration or the path of one. Close it when done. */
 export async function createGlovebox(config: GloveboxConfig | string): Promise<Glovebox> {
-  const settings =
-    typeof config === "string"
-      ? await findConfigs(createHostPowers()).loadSettings(config)
-      : parseSettings(config, { folder: process.cwd() }, process.env);
+  const configs = findConfigs(createHostPowers());
+  const settings = typeof config === "string" ? await configs.loadSettings(config) : configs.parseObject(config);
   return createLibrary(await openConfirmed(settings, { lasting: true }), createPrincipal("library", "service"));
 }
 
@@ -71,7 +69,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     ...findConfigs(host),
     openGateway: (settings, options) => openConfirmed(settings, { ...options, host }),
     openRecords: (settings) => openOperatorRecords(settings, host),
-    readRecords,
+    readRecords: (settings) => readRecords(settings, host),
     showReplay: (settings, kept, request) => replayRecording(settings, kept, request, host),
     toRecordingFile: (kept) => toRecordingFile(kept, { version: VERSION, hide: host.mask.hide }),
     loadServers: () => import("./surfaces/serve.ts"),

@@ -6,7 +6,7 @@ import { planCalls } from "./analysis/index.ts";
 import { createDescribe, createGuide, createProgramBridges, createProgramNetwork } from "./builtins/index.ts";
 import { openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import { checkProgram, openChecker } from "./checker/index.ts";
-import { checkUnrestricted, followRules, readTextFile } from "./config/index.ts";
+import { checkUnrestricted, createReachCheck, followRules, readTextFile } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createUpstreams, resolveTemplates, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
@@ -203,10 +203,10 @@ function openUpstreams(
   keeper: ChildKeeper,
 ): ReturnType<typeof createUpstreams> {
   const { store, ledger, vault } = records;
-  const powers = { egress, keeper, vault, mask, watchFamily, now: Date.now, environment: process.env };
+  const powers = { settings, egress, keeper, vault, mask, watchFamily, now: Date.now, environment: process.env };
   return createUpstreams({
     ...powers,
-    settings,
+    checkReach: createReachCheck(settings, process.env),
     values: store.meta,
     holdLease: leaseOf(records),
     readDocument: (path, maxBytes) => readTextFile(path, { maxBytes, kind: "an OpenAPI document" }),

@@ -29,14 +29,14 @@ export type Records = Awaited<ReturnType<typeof openRecords>>;
 
 /** Creates on first use what is missing: the store, the key of the ledger beside it and, when needed, that of the vault. */
 export async function openRecords(
-  { store: { path, minFreeBytes } }: Settings,
-  { mask }: HostPowers = createHostPowers(),
+  { store: place }: Settings,
+  { mask, announce }: HostPowers = createHostPowers(),
   listeners: Pick<Parameters<typeof openSignedLedger>[0], "onCommitted"> = {},
 ) {
   await using opened = new AsyncDisposableStack();
-  const store = opened.use(await openStore({ path, minFreeBytes, now: Date.now }));
+  const store = opened.use(await openStore({ ...place, now: Date.now, announce }));
   // What is signed or sealed in memory ends with the process, and so do its keys.
-  const files = toFiles(path);
+  const files = toFiles(place.path);
   const { seed, isNew } = files
     ? loadSigningKey(files.signingKey, drawBytes)
     : { seed: drawBytes(SEED_BYTES), isNew: true };
@@ -44,7 +44,7 @@ export async function openRecords(
   const common = { store, now: Date.now };
   const key = { signer, isNewKey: isNew, ...defined({ headFile: files?.head }) };
   const ledger = opened.use(await openSignedLedger({ ...common, ...key, hide: mask.hide, ...listeners }));
-  const vault = opened.use(openVault({ ...common, ...toKeys(path), ledger, mask }));
+  const vault = opened.use(openVault({ ...common, ...toKeys(place.path), ledger, mask }));
   const resources = opened.move();
   const record = (entry: Parameters<typeof ledger.write>[0]) => ledger.write(entry);
   return { store, ledger, record, signer, seed, vault, [Symbol.asyncDispose]: () => resources.disposeAsync() };
@@ -65,8 +65,8 @@ function toFiles(path: string): { readonly head: string; readonly signingKey: st
 }
 
 /** For commands that only read: creates neither a store nor a key nor a record. */
-export async function readRecords(settings: Settings): Promise<StoredRecords> {
-  const store = await openStoreToRead({ path: settings.store.path, now: Date.now });
+export async function readRecords(settings: Settings, { announce } = createHostPowers()): Promise<StoredRecords> {
+  const store = await openStoreToRead({ ...settings.store, now: Date.now, announce });
   const files = toFiles(settings.store.path);
   await unlockToRead({ store, now: Date.now, ...toKeys(settings.store.path) });
   return {

@@ -56,21 +56,10 @@ test("a command that starts something asks once and refuses without an answer", 
     code: "CONFIG_UNTRUSTED",
     message: `${path} was found in a project, is not trusted, and is not used`,
   };
-  await assert.rejects(loadSettings(path, {}, consents.require()), refused);
-  await assert.rejects(
-    loadSettings(
-      path,
-      {},
-      consents.require(async () => false),
-    ),
-    refused,
-  );
-  const asked = await loadSettings(
-    path,
-    {},
-    consents.require(async () => true),
-  );
-  const again = await loadSettings(path, {}, consents.require());
+  await assert.rejects(loadSettings(path, {}, { admit: consents.require("project") }), refused);
+  await assert.rejects(loadSettings(path, {}, { admit: consents.require("project", async () => false) }), refused);
+  const asked = await loadSettings(path, {}, { admit: consents.require("project", async () => true) });
+  const again = await loadSettings(path, {}, { admit: consents.require("project") });
   assert.deepEqual([asked.server.port, again.server.port], [1, 1]);
 });
 
@@ -78,17 +67,79 @@ test("a command that starts nothing reads data without consent, and runs code on
   const data = await plant(t, "glovebox.config.json", '{ "server": { "port": 1 } }');
   const warnings: string[] = [];
   const warn = ({ message }: Error): void => void warnings.push(message);
-  assert.equal((await loadSettings(data.path, {}, data.consents.withholdCode(warn))).server.port, 1);
+  assert.equal(
+    (await loadSettings(data.path, {}, { admit: data.consents.withholdCode("project", warn) })).server.port,
+    1,
+  );
   assert.deepEqual(warnings, []);
   const code = await plant(
     t,
     "glovebox.config.ts",
     "globalThis.hasRun = true; export default { server: { port: 1 } };",
   );
-  assert.equal((await loadSettings(code.path, {}, code.consents.withholdCode(warn))).server.port, 4747);
+  assert.equal(
+    (await loadSettings(code.path, {}, { admit: code.consents.withholdCode("project", warn) })).server.port,
+    4747,
+  );
   assert.equal("hasRun" in globalThis, false);
   assert.match(warnings.join("\n"), /glovebox\.config\.ts was found in a project, is not trusted, and was not run/);
   code.consents.give(await readConfig(code.path));
-  assert.equal((await loadSettings(code.path, {}, code.consents.withholdCode(warn))).server.port, 1);
+  assert.equal(
+    (await loadSettings(code.path, {}, { admit: code.consents.withholdCode("project", warn) })).server.port,
+    1,
+  );
   assert.equal("hasRun" in globalThis, true);
+});
+
+test("a configuration in a folder that a server reaches needs consent after every change, however it is named", async (t) => {
+  const { folder, path, consents } = await plant(t, "glovebox.config.json", '{ "server": { "port": 1 } }');
+  const load = async (from: "argument" | "user"): Promise<number> => {
+    const config = await readConfig(path);
+    const { server } = await loadSettings(path, {}, { admit: consents.require(from) });
+    consents.markReached([folder], config);
+    return server.port;
+  };
+  const refused = {
+    code: "CONFIG_UNTRUSTED",
+    message: `${path} can be written by a server, is not trusted, and is not used`,
+    details: { hint: `Read it, then run \`glovebox trust ${path}\` once` },
+  };
+  assert.deepEqual([await load("argument"), await load("argument"), await load("user")], [1, 1, 1]);
+  writeFileSync(path, '{ "server": { "port": 2 } }'); // names no folder any more
+  await assert.rejects(load("argument"), refused);
+  await assert.rejects(load("user"), refused);
+  consents.give(await readConfig(path));
+  assert.equal(await load("argument"), 2);
+  writeFileSync(path, '{ "server": { "port": 1 } }');
+  assert.equal(await load("argument"), 1);
+});
+
+test("a configuration that no server reaches can change between starts that name it", async (t) => {
+  const { folder, path, consents } = await plant(t, "glovebox.config.json", '{ "server": { "port": 1 } }');
+  for (const port of [1, 2]) {
+    writeFileSync(path, JSON.stringify({ server: { port } }));
+    const { server } = await loadSettings(path, {}, { admit: consents.require("argument") });
+    consents.markReached([join(folder, "docs")], await readConfig(path));
+    assert.equal(server.port, port);
+  }
+  assert.equal(consents.isGiven(await readConfig(path)), false);
+});
+
+test("code that a server can write does not run without consent, not even to read its settings", async (t) => {
+  const { folder, path, consents } = await plant(t, "other.config.ts", "export default { server: { port: 1 } };");
+  const admit = consents.withholdCode("argument", () => undefined);
+  const portOf = async (): Promise<number> => (await loadSettings(path, {}, { admit })).server.port;
+  consents.markReached([folder], undefined);
+  assert.equal(await portOf(), 4747);
+  consents.give(await readConfig(path));
+  assert.equal(await portOf(), 1);
+});
+
+test("settings of a configuration that was not run do not name a former store to move", async (t) => {
+  const { path, state, consents } = await plant(t, "glovebox.config.ts", "export default {};");
+  const admit = consents.withholdCode("project", () => undefined);
+  const formerOf = async () => (await loadSettings(path, {}, { admit, stateFolder: state })).store.former;
+  assert.equal(await formerOf(), undefined);
+  consents.give(await readConfig(path));
+  assert.match((await formerOf()) ?? "", /\.glovebox.glovebox\.db$/);
 });

@@ -6,8 +6,10 @@ import type { ConfigAdmission } from "./consents.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
 import { loadSettings, readConfig } from "./load-settings.ts";
 import type { ConfigText } from "./load-settings.ts";
+import { listReachedFolders } from "./named-paths.ts";
+import { parseSettings } from "./parse-settings.ts";
 import { findConfig, getConfigToTrust, toUserFolder } from "./read/find-config.ts";
-import type { ConfigSearch } from "./read/find-config.ts";
+import type { ConfigSearch, FoundConfig } from "./read/find-config.ts";
 import type { Settings } from "./settings.ts";
 import { builtinSettings } from "./to-settings.ts";
 
@@ -24,19 +26,40 @@ interface ConfigsOptions extends Pick<ConfigSearch, "cwd" | "home" | "uid"> {
 /** In every function, `explicit` is a path that the user or the program names; without it the configuration is searched. */
 export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn, ...homes }: ConfigsOptions) {
   const userConfigFolder = toUserFolder(homes.configHome, home, ".config");
-  const consents = createConsents(toUserFolder(homes.stateHome, home, ".local/state"));
+  const stateFolder = toUserFolder(homes.stateHome, home, ".local/state");
+  const state = { folder: stateFolder };
+  const consents = createConsents(stateFolder);
   const toSearch = (explicit: string | undefined): ConfigSearch => ({ cwd, home, uid, userConfigFolder, explicit });
-  async function findSettings(explicit: string | undefined, admit: ConfigAdmission): Promise<Settings> {
+  async function findSettings(
+    explicit: string | undefined,
+    createAdmission: (from: FoundConfig["from"]) => ConfigAdmission,
+  ): Promise<Settings> {
     const found = await findConfig(toSearch(explicit));
-    if (!found) return builtinSettings(findUpstreams(cwd), cwd);
-    return loadSettings(found.path, environment, found.from === "project" ? admit : undefined);
+    if (!found) return builtinSettings(findUpstreams(cwd), cwd, state);
+    return loadSettings(found.path, environment, { admit: createAdmission(found.from), stateFolder });
   }
   return {
-    /** For what starts something. A configuration that is found in a project needs consent, which `confirm` can give. */
-    loadSettings: (explicit: string | undefined, confirm?: ConfigAdmission) =>
-      findSettings(explicit, consents.require(confirm)),
+    /**
+     * For what starts something. A configuration that is found in a project, or that a server can write, needs consent,
+     * which `confirm` can give.
+     */
+    async loadSettings(explicit: string | undefined, confirm?: ConfigAdmission): Promise<Settings> {
+      let admitted: ConfigText | undefined;
+      const settings = await findSettings(explicit, (from) => async (config) => {
+        admitted = config;
+        return consents.require(from, confirm)(config);
+      });
+      consents.markReached(listReachedFolders(settings, environment), admitted);
+      return settings;
+    },
     /** For what starts nothing: needs no consent, and runs no code without it. */
-    readSettings: (explicit: string | undefined) => findSettings(explicit, consents.withholdCode(warn)),
+    readSettings: (explicit: string | undefined) => findSettings(explicit, (from) => consents.withholdCode(from, warn)),
+    /** For a program that passes its configuration as an object. */
+    parseObject(config: unknown): Settings {
+      const settings = parseSettings(config, { folder: cwd, state }, environment);
+      consents.markReached(listReachedFolders(settings, environment), undefined);
+      return settings;
+    },
     /** Shows the configuration and records consent to it. `explicit` is a file, or a folder to search from. */
     async giveConsent(explicit: string | undefined, show: (config: ConfigText) => void): Promise<ConfigText> {
       const config = await readConfig(await getConfigToTrust(toSearch(explicit)));

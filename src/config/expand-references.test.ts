@@ -93,7 +93,16 @@ test("references work in every string of the configuration", () => {
   assert.deepEqual(
     [...settings.upstreams.values()],
     [
-      { transport: "stdio", command: "x", args: ["x"], env: {}, cwd: "/f/x", startMs: 30_000, start: "eager" },
+      {
+        transport: "stdio",
+        command: "x",
+        args: ["x"],
+        env: {},
+        cwd: "/f/x",
+        folders: [{ key: "cwd", path: "/f/x" }],
+        startMs: 30_000,
+        start: "eager",
+      },
       {
         transport: "http",
         url: "https://x/",

@@ -1,6 +1,8 @@
 /** Formats of settings that are strings. */
 
-import { resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+
+import { digestOf } from "../text/index.ts";
 
 /** Names of servers and of their tools may have any character but a star, which would look like a wildcard. */
 const TOOL_PATTERN = /^(?:\*|[^*.\p{Cc}][^*\p{Cc}]{0,255}\.(?:\*|[^*\p{Cc}]{1,256}))$/u;
@@ -8,7 +10,9 @@ const IPV4_PART = "(?:0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])";
 const LOOPBACK = new RegExp(`^(?:127(?:\\.${IPV4_PART}){3}|::1|localhost)$`);
 
 const SQLITE_SCHEME = "sqlite:";
-const SQLITE_MEMORY = ":memory:";
+export const SQLITE_MEMORY = ":memory:";
+
+const ORIGIN_DIGITS = 12;
 
 /** `*`, `github.*`, `github.createIssue` or `github.create_issue`: the forms that the policy supports. */
 export function isToolPattern(value: string): boolean {
@@ -54,6 +58,18 @@ export function isSqliteUrl(value: string): boolean {
 export function toSqliteLocation(url: string, folder: string): string {
   const location = url.slice(SQLITE_SCHEME.length);
   return location === SQLITE_MEMORY ? location : resolve(folder, location);
+}
+
+/**
+ * Returns the store of a configuration that names none. It is outside of every project, because a file server of a
+ * project could read its keys. `origin` is the real path of the configuration, or the working folder without one.
+ */
+export function toDefaultStore(stateFolder: string, origin: string, isFile: boolean): string {
+  const folder = basename(isFile ? dirname(origin) : origin);
+  const name = folder.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").replace(/^\.+/, "");
+  const [shortened = ""] = /^.{1,40}/u.exec(name) ?? ["root"];
+  const [, digits = ""] = digestOf(origin).split(":");
+  return join(stateFolder, `${shortened}-${digits.slice(0, ORIGIN_DIGITS)}`, "glovebox.db");
 }
 
 /** Destinations of ledger records: a syslog receiver with its port, or a URL for OpenTelemetry. */

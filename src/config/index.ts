@@ -7,6 +7,7 @@ export { describeConfig } from "./describe-config.ts";
 export { followRules, parseRules } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
 export type { ConfigText } from "./load-settings.ts";
+export { createReachCheck } from "./named-paths.ts";
 export { parseNetworkPolicy } from "./schema/network-schema.ts";
 export type { WrittenNetworkPolicy } from "./schema/network-schema.ts";
 export { parseLimits } from "./schema/sandbox-schema.ts";

@@ -1,9 +1,10 @@
 /** Reading real files of every kind, and every way in which reading fails. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
@@ -38,11 +39,13 @@ test("loadSettings reads JSON and JSONC with comments, with paths relative to th
       name,
       '\ufeff{ // comment\n "server": { "port": 1, }, "mcpServers": { "a": { "command": "${C}" } } }',
     );
-    const settings = await loadSettings(path, { C: "run" });
+    const settings = await loadSettings(path, { C: "run" }, { stateFolder: "/state/glovebox" });
     const folder = path.slice(0, -name.length - 1);
     assert.deepEqual([settings.source, settings.folder], [{ kind: "file", path }, folder]);
     assert.deepEqual(settings.server, { host: "127.0.0.1", port: 1 });
-    assert.equal(settings.store.path, join(folder, ".glovebox/glovebox.db"));
+    const digits = createHash("sha256").update(path).digest("hex").slice(0, 12);
+    assert.equal(settings.store.path, `/state/glovebox/${basename(folder)}-${digits}/glovebox.db`);
+    assert.equal(settings.store.former, join(folder, ".glovebox/glovebox.db"));
     assert.deepEqual(
       [...settings.upstreams.values()],
       [{ transport: "stdio", command: "run", args: [], env: {}, cwd: folder, startMs: 30_000, start: "eager" }],

@@ -38,19 +38,27 @@ export async function readConfig(path: string): Promise<ConfigText> {
   return { path, realPath: await realpath(path), text, digest: digestOf(text), isCode: ending === ".ts" };
 }
 
+interface SettingsLoadOptions {
+  /** Decides whether the file may take effect. */
+  readonly admit?: (written: ConfigText) => Promise<boolean>;
+  readonly stateFolder?: string;
+}
+
 /**
- * Returns the settings of the file at this absolute path; relative paths in it start from its folder. `admit` decides
- * whether the file may take effect; without its consent, the settings are those of an empty configuration.
+ * Returns the settings of the file at this absolute path; relative paths in it start from its folder. If the file is
+ * not admitted, the settings are those of an empty configuration.
  */
 export async function loadSettings(
   path: string,
   environment: EnvironmentVariables,
-  admit?: (written: ConfigText) => Promise<boolean>,
+  { admit, stateFolder }: SettingsLoadOptions = {},
 ): Promise<Settings> {
   const written = await readConfig(path);
-  const { text, isCode } = written;
-  const source = { folder: dirname(path), path };
-  if (admit && !(await admit(written))) return parseSettings({}, source, environment);
+  const { text, isCode, realPath } = written;
+  const state = stateFolder === undefined ? undefined : { folder: stateFolder, realPath };
+  const source = { folder: dirname(path), path, state };
+  if (admit && !(await admit(written)))
+    return parseSettings({}, { ...source, state: state && { ...state, isWithheld: true } }, environment);
   if (isCode) return parseSettings((await importConfig(path)).default, source, environment);
   return parseSettings(parseJsonc(text, path), { ...source, text }, environment);
 }

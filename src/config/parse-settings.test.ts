@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULT_LIMITS } from "../domain/index.ts";
+import { DEFAULT_LIMITS, defined } from "../domain/index.ts";
 import { FOLDER, parse, refusal } from "./fixtures/parse.ts";
 import { builtinSettings, defineConfig, parseSettings } from "./index.ts";
 
@@ -50,7 +50,7 @@ const DEFAULTS = {
   metrics: { enabled: false },
   traces: { enabled: false, endpoint: undefined, headers: {} },
   anomalies: { enabled: false },
-  store: { path: "/srv/app/.glovebox/glovebox.db", minFreeBytes: 268_435_456 },
+  store: { path: ":memory:", minFreeBytes: 268_435_456 },
   expose: "code",
   clients: { patienceMs: 45_000 },
   output: { escapeHtml: false },
@@ -200,6 +200,45 @@ test("every setting of a configuration is in the settings", () => {
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
   });
+});
+
+test("the default store is in the state folder, named after the folder and the real path", () => {
+  const state = { folder: "/state/glovebox" };
+  const storeOf = (config: unknown, folder: string, realPath?: string): unknown => {
+    const { minFreeBytes: _, ...store } = parseSettings(
+      config,
+      { folder, state: { ...state, ...defined({ realPath }) } },
+      {},
+    ).store;
+    return store;
+  };
+  const shared = { stateFolder: "/state/glovebox" };
+  // printf /srv/app | sha256sum; printf /data/work/glovebox.config.json | sha256sum
+  const [own, linked] = ["app-dae668e4084f", "work-a2627179c468"];
+  const former = "/srv/app/.glovebox/glovebox.db";
+  assert.deepEqual(storeOf({}, "/srv/app"), { path: `/state/glovebox/${own}/glovebox.db`, ...shared, former });
+  assert.deepEqual(storeOf({}, "/srv/app", "/data/work/glovebox.config.json"), {
+    path: `/state/glovebox/${linked}/glovebox.db`,
+    ...shared,
+    former,
+  });
+  assert.deepEqual(storeOf({ store: { url: "sqlite:./.glovebox/glovebox.db" } }, "/srv/app"), {
+    path: former,
+    ...shared,
+  });
+});
+
+test("the folder of the default store has a safe name for every working folder", () => {
+  const nameOf = (folder: string): string => {
+    const { path } = parseSettings({}, { folder, state: { folder: "/s" } }, {}).store;
+    assert.match(path, /^\/s\/[^/]+-[0-9a-f]{12}\/glovebox\.db$/);
+    return path.slice("/s/".length, -"-0123456789ab/glovebox.db".length);
+  };
+  assert.equal(nameOf("/"), "root");
+  assert.equal(nameOf("/a/..b"), "b");
+  assert.equal(nameOf("/a/My Project (2)\n"), "My-Project--2--");
+  assert.equal(nameOf("/a/Gärten"), "Gärten");
+  assert.equal(nameOf(`/a/${"😀x".repeat(200)}`), "-x".repeat(20));
 });
 
 test("a store can be in memory or at an absolute path", () => {

@@ -12,6 +12,7 @@ import { reportIssues } from "./schema/report-issues.ts";
 import { configSchema } from "./schema/schema.ts";
 import type { Settings } from "./settings.ts";
 import { toSettings } from "./to-settings.ts";
+import type { ConfigState } from "./to-settings.ts";
 
 export interface ConfigSource {
   /** The absolute folder that relative paths of the configuration start from. */
@@ -20,6 +21,7 @@ export interface ConfigSource {
   readonly path?: string;
   /** The text of a JSON or JSONC file, for lines and columns in messages. */
   readonly text?: string;
+  readonly state?: ConfigState | undefined;
 }
 
 /** Runs all checks before it throws, so that one error lists every problem. */
@@ -35,9 +37,9 @@ export function parseSettings(raw: unknown, source: ConfigSource, environment: E
     const locate = source.text === undefined ? undefined : createLocate(source.text);
     throw toConfigError(problems.list(), source.path, locate);
   }
-  const { folder, path } = source;
+  const { folder, path, state } = source;
   const origin: Settings["source"] = path === undefined ? { kind: "object" } : { kind: "file", path };
-  return toSettings(checked.data, { source: origin, folder, environment, objects });
+  return toSettings(checked.data, { source: origin, folder, environment, objects, state });
 }
 
 /** Placeholder of an adapter object during the checks; never used as a path. */

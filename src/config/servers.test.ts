@@ -17,10 +17,30 @@ test("a server with a command becomes a stdio server with its folder and secret 
     args: ["-y", "files"],
     env: { TOKEN: ["Bearer ", { secret: "API_KEY" }], HOME: ["/home/me"], EMPTY: [] },
     cwd: "/srv/app/sub",
+    folders: [{ key: "cwd", path: "/srv/app/sub" }],
     startMs: 30_000,
     start: "eager",
   };
   assert.deepEqual([...upstreams], [["my files", expected]]);
+});
+
+test("the folders of a server are its files and its cwd, if they are set", () => {
+  const files = { read: ["docs", "/srv/data"], write: ["out"] };
+  const foldersOf = (server: object): unknown => {
+    const [found] = parse({ mcpServers: { a: { command: "a", ...server } } }).upstreams.values();
+    return found && "folders" in found ? found.folders : undefined;
+  };
+  assert.equal(foldersOf({}), undefined);
+  assert.deepEqual(foldersOf({ files, cwd: "." }), [
+    { key: "files.read", path: "/srv/app/docs" },
+    { key: "files.read", path: "/srv/data" },
+    { key: "files.write", path: "/srv/app/out" },
+    { key: "cwd", path: "/srv/app" },
+  ]);
+  assert.equal(
+    refusal({ mcpServers: { a: { url: "https://example.com", files } } }),
+    "configuration mcpServers.a.files: has an effect only together with command",
+  );
 });
 
 test("a server with a url is an HTTP server for every transport name of clients", () => {

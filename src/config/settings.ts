@@ -79,5 +79,12 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     readonly webhook?: { readonly url: string; readonly secret: SecretTemplate };
   };
   /** `path` is absolute, or `:memory:` for a store that ends with the process. */
-  readonly store: { readonly path: string; readonly minFreeBytes: number };
+  readonly store: {
+    readonly path: string;
+    readonly minFreeBytes: number;
+    /** The folder in which Glovebox keeps stores, keys and consents of this user. */
+    readonly stateFolder?: string;
+    /** Where earlier versions had this store. It is moved to `path` when it is opened. */
+    readonly former?: string;
+  };
 }

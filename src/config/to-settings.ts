@@ -15,7 +15,7 @@ import type {
 import { HOUR_MS } from "../timing/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
-import { isHttpUrl, toSqliteLocation } from "./formats.ts";
+import { SQLITE_MEMORY, isHttpUrl, toDefaultStore, toSqliteLocation } from "./formats.ts";
 import { toRule } from "./schema/check-rules.ts";
 import { toNetworkPolicy, toUpstreamNetwork } from "./schema/network-schema.ts";
 import { configSchema } from "./schema/schema.ts";
@@ -27,11 +27,28 @@ interface SettingsContext extends Pick<Settings, "source" | "folder"> {
   readonly environment: EnvironmentVariables;
   /** Adapters that are objects in the configuration, by index. */
   readonly objects?: ReadonlyMap<number, object>;
+  readonly state?: ConfigState | undefined;
 }
 
+/** Where a configuration without `store.url` has its store. Without a state folder it is in memory. */
+export interface ConfigState {
+  readonly folder: string;
+  /** Of the configuration file, if any, without links. */
+  readonly realPath?: string;
+  /** True if the configuration did not take effect. It may name the store that is the former default. */
+  readonly isWithheld?: boolean;
+}
+
+/** The default store of earlier versions, relative to the folder of the configuration. */
+const FORMER_STORE = ".glovebox/glovebox.db";
+
 /** Returns the settings without a configuration: all defaults, and the built-in upstreams. */
-export function builtinSettings(upstreams: ReadonlyMap<ConnectorId, ServerSettings>, folder: string): Settings {
-  const settings = toSettings(configSchema.parse({}), { source: { kind: "builtin" }, folder, environment: {} });
+export function builtinSettings(
+  upstreams: ReadonlyMap<ConnectorId, ServerSettings>,
+  folder: string,
+  state?: ConfigState,
+): Settings {
+  const settings = toSettings(configSchema.parse({}), { source: { kind: "builtin" }, folder, environment: {}, state });
   return deepFreeze({ ...settings, upstreams: new Map(upstreams) });
 }
 
@@ -70,8 +87,20 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
       enabled: anomalies.enabled,
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
-    store: { path: toSqliteLocation(store.url, folder), minFreeBytes: store.minFreeBytes },
+    store: { ...toStorePlace(store.url, context), minFreeBytes: store.minFreeBytes },
   });
+}
+
+function toStorePlace(
+  url: string | undefined,
+  { folder, state }: SettingsContext,
+): Omit<Settings["store"], "minFreeBytes"> {
+  const shared = defined({ stateFolder: state?.folder });
+  if (url !== undefined) return { path: toSqliteLocation(url, folder), ...shared };
+  if (!state) return { path: SQLITE_MEMORY };
+  const { realPath, isWithheld = false } = state;
+  const path = toDefaultStore(state.folder, realPath ?? folder, realPath !== undefined);
+  return { path, ...shared, ...defined({ former: isWithheld ? undefined : resolve(folder, FORMER_STORE) }) };
 }
 
 function mapEntries<Key, Entry, Value>(
@@ -166,7 +195,8 @@ function toUpstream(
     command,
     url,
     args = [],
-    cwd = ".",
+    cwd,
+    files = {},
     start,
     startupTimeoutMs: startMs,
     ...server
@@ -175,7 +205,15 @@ function toUpstream(
 ): ServerSettings {
   if (command !== undefined) {
     const env = toTemplates(server.env, environment);
-    return { transport: "stdio", command, args, env, cwd: resolve(folder, cwd), startMs, start };
+    const named = { "files.read": files.read, "files.write": files.write, cwd: cwd === undefined ? [] : [cwd] };
+    const folders = Object.entries(named).flatMap(([key, paths = []]) =>
+      paths.map((path) => ({ key, path: resolve(folder, path) })),
+    );
+    const place = {
+      cwd: resolve(folder, cwd ?? "."),
+      ...defined({ folders: folders.length > 0 ? folders : undefined }),
+    };
+    return { transport: "stdio", command, args, env, ...place, startMs, start };
   }
   if (url === undefined) throw new GloveboxError("INTERNAL_BUG", "An upstream without command and url was not refused");
   return {

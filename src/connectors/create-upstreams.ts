@@ -18,6 +18,7 @@ import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
+import type { StdioSettings } from "./settings.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;
@@ -31,6 +32,8 @@ interface UpstreamsOptions
   readonly watchFamily: NonNullable<McpConnectorOptions["watchFamily"]>;
   readonly vault: Vault;
   readonly readDocument: OpenapiConnectorOptions["readFile"];
+  /** Throws if this server must not start. */
+  readonly checkReach: (id: ConnectorId, server: ServerSettings) => void;
 }
 
 /** Starts nothing. The caller closes the connectors. */
@@ -91,13 +94,17 @@ export async function createUpstreams(options: UpstreamsOptions) {
 function toConnectionSettings(
   id: ConnectorId,
   server: ServerSettings,
-  { egress, values, vault, holdLease, now }: UpstreamsOptions,
+  { egress, values, vault, holdLease, now, checkReach }: UpstreamsOptions,
   lender: SecretLender,
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;
   if (server.transport === "stdio") {
     const { command, args, cwd, env, startMs } = server;
-    return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => resolveTemplates(env, lender, purpose) };
+    const resolveEnv: StdioSettings["resolveEnv"] = async () => {
+      checkReach(id, server); // at every start, because links and folders change
+      return resolveTemplates(env, lender, purpose);
+    };
+    return { kind: "stdio", command, args, cwd, startMs, resolveEnv };
   }
   const { transport: kind, url, headers, network, startMs, oauth } = server;
   const fetch = createLoginFetch({ egress, url, grants: oauth.grants });

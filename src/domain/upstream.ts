@@ -48,6 +48,8 @@ export type ServerSettings = {
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, SecretTemplate>>;
       readonly cwd: string;
+      /** Folders that the configuration names outside of `args`, each with its key. */
+      readonly folders?: readonly { readonly key: string; readonly path: string }[];
     }
   | {
       readonly transport: "http" | "sse";

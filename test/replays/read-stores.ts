@@ -1,7 +1,7 @@
 /** Reads every execution of every store below a folder that tests left. */
 
 import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { loadSettings, parseSettings } from "../../src/config/index.ts";
 import type { Settings } from "../../src/config/index.ts";
@@ -63,8 +63,10 @@ function isDatabase(path: string): boolean {
  * starts.
  */
 export async function readStore(path: string, folder: string): Promise<readonly StoredExecution[]> {
-  const starts = readStarts(folder).filter((start) => path.includes(`/${start.folder}/`));
-  const settings = await findSettings(path, starts);
+  const starts = readStarts(folder).filter((start) =>
+    [`/${start.folder}/`, `/${start.folder}-`].some((part) => path.includes(part)),
+  );
+  const settings = await findSettings(path, starts, folder);
   if ((await listAll(settings)).length === 0) return [];
   await using records = await openAny(settings, starts);
   const read = await openReading(settings, records.store, records.vault);
@@ -89,15 +91,23 @@ function parseStart(line: string): StartRecord {
 }
 
 /** With the secrets of the configuration, if it can still be read. */
-async function findSettings(path: string, starts: readonly StartRecord[]): Promise<Settings> {
+async function findSettings(path: string, starts: readonly StartRecord[], kept: string): Promise<Settings> {
   const bare = parseSettings({ store: { url: `sqlite:${path}` } }, { folder: dirname(path) }, {});
   const environment = Object.assign({}, ...starts.map((start) => start.environment)) as Record<string, string>;
-  const file = [dirname(path), dirname(dirname(path))]
+  const file = [dirname(path), dirname(dirname(path)), ...listProjects(path, kept)]
     .map((folder) => join(folder, "glovebox.config.json"))
     .find((candidate) => existsSync(candidate));
   if (file === undefined) return bare;
   const whole = await loadSettings(file, environment).catch(() => bare);
   return { ...whole, store: bare.store };
+}
+
+/** The folder whose default store is at this path, by the name that both have. */
+function listProjects(path: string, kept: string): readonly string[] {
+  const [, name] = /^(.+)-[0-9a-f]{12}$/.exec(basename(dirname(path))) ?? [];
+  return readdirSync(kept, { withFileTypes: true })
+    .filter((entry) => name !== undefined && entry.isDirectory())
+    .map((entry) => join(kept, entry.name, name ?? ""));
 }
 
 /** With the key beside the store, or one of those that its gateways were started with. */

@@ -223,13 +223,24 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   "mcpServers.*.cwd": compare(
     run("return (await probe.about({})).cwd"),
     [server({ cwd: folder }), folder],
-    [server({ cwd: "/" }), "/"],
+    [server({ cwd: process.cwd() }), process.cwd()],
   ),
   "mcpServers.*.disabled": compare(states, [server({ disabled: true }), []], [server({ disabled: false }), ["ready"]]),
   "mcpServers.*.env": compare(
     run("return (await probe.about({})).env.WHO"),
     [server({ env: { WHO: "ada" } }), "ada"],
     [server({ env: { WHO: "grace" } }), "grace"],
+  ),
+  // The folder with the stores is below "/".
+  "mcpServers.*.files.read": compare(
+    states,
+    [server({ files: { read: ["/"] } }), ["failed"]],
+    [server({ files: { read: [folder] } }), ["ready"]],
+  ),
+  "mcpServers.*.files.write": compare(
+    states,
+    [server({ files: { write: ["/"] } }), ["failed"]],
+    [server({ files: { write: [folder] } }), ["ready"]],
   ),
   "mcpServers.*.headers": async () => {
     const { url, close } = await startUpstream("one");

@@ -17,7 +17,7 @@ const ENV_NAME = /^[^=\0]+$/;
 const BAD_IN_HEADER = /[\0\r\n]/;
 const BAD_IN_ENV = /\0/;
 
-const COMMAND_KEYS = ["args", "env", "cwd"] as const;
+const COMMAND_KEYS = ["args", "env", "cwd", "files"] as const;
 const URL_KEYS = ["headers", "oauth", "networkPolicy"] as const;
 
 interface RelationContext {

@@ -90,6 +90,8 @@ test("listSettingPaths lists every setting", () => {
     "mcpServers.*.cwd",
     "mcpServers.*.disabled",
     "mcpServers.*.env",
+    "mcpServers.*.files.read",
+    "mcpServers.*.files.write",
     "mcpServers.*.headers",
     "mcpServers.*.networkPolicy.domains",
     "mcpServers.*.networkPolicy.grants",

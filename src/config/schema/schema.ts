@@ -59,11 +59,10 @@ export const configSchema = z.strictObject({
   anomalies: anomaliesSchema,
   store: z
     .strictObject({
-      url: z
-        .string()
-        .refine(isSqliteUrl, 'expected "sqlite:" and the path of a file, or "sqlite::memory:"')
-        .default("sqlite:./.glovebox/glovebox.db")
-        .describe("The database, relative to the folder of this configuration."),
+      url: optional(
+        z.string().refine(isSqliteUrl, 'expected "sqlite:" and the path of a file, or "sqlite::memory:"'),
+        "The database, relative to the folder of this configuration. Default: a file in the user's state folder.",
+      ),
       minFreeBytes: integer(
         [0, 1024 * 1024 * 1024 * MIB],
         256 * MIB,

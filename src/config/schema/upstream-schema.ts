@@ -8,6 +8,7 @@ import { serverPolicySchema, upstreamPolicySchemas } from "./network-schema.ts";
 import { readHostPort } from "./values/host-pattern.ts";
 
 const MAX_OAUTH_ENTRIES = 100;
+const MAX_FOLDERS = 100;
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
@@ -36,6 +37,8 @@ const oauthSchema = z
   .prefault({})
   .describe("How `glovebox servers login` logs in to a server with url. Most servers need no settings here.");
 
+const folders = z.array(nonEmptyString).max(MAX_FOLDERS);
+
 export const pinSchema = z.enum(["first-use", "approve"]);
 
 const httpUrl = (alternative: string) =>
@@ -54,6 +57,13 @@ export const serverSchema = z
     args: optional(z.array(string), "Arguments of the command."),
     env: optional(strings, "Environment variables; may contain ${secret:NAME}."),
     cwd: optional(nonEmptyString, "The working folder, relative to the folder of this configuration."),
+    files: optional(
+      z.strictObject({
+        read: optional(folders, "Folders that the server reads, relative to the folder of this configuration."),
+        write: optional(folders, "Folders that the server writes, relative to the folder of this configuration."),
+      }),
+      "Folders that the server uses, in addition to cwd and those in args. Glovebox does not confine the server to them.",
+    ),
     url: optional(httpUrl("headers"), "The URL of a server with Streamable HTTP, or with SSE if type is sse."),
     headers: optional(strings, "Headers for url; may contain ${secret:NAME}."),
     oauth: oauthSchema,

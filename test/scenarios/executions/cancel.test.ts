@@ -14,7 +14,7 @@ import type { ExecutionResult, Glovebox } from "glovebox";
 import type { ExecutionEvent } from "../../../src/domain/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import type { StoredRecord } from "../../../src/store/index.ts";
-import { makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { findStore, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 
 /** A program of each stage, and the event that shows that it is there. */
 const STAGES = {
@@ -86,7 +86,7 @@ async function cancelFrom(folder: string, execution: string): Promise<void> {
 }
 
 async function readLedger(folder: string): Promise<readonly StoredRecord[]> {
-  await using store = await openStore({ path: join(folder, ".glovebox", "glovebox.db"), now: Date.now });
+  await using store = await openStore({ path: findStore(folder), now: Date.now });
   return store.ledger.read({ from: 1, limit: 1_000_000 });
 }
 

@@ -18,7 +18,7 @@ import { parseSettings } from "../../../src/config/index.ts";
 import { parseExecutionId } from "../../../src/domain/index.ts";
 import { openJournals } from "../../../src/execution/index.ts";
 import { openRecords } from "../../../src/open-records.ts";
-import { makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { findStore, makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const CODE = `
 const began = Date.now();
@@ -50,7 +50,11 @@ function makeProject(context: TestContext, graceMs: number) {
   };
   const folder = makeFolder(context, config);
   const calls = (): string[] => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").toSorted() : []);
-  return { folder, calls, settings: parseSettings(config, { folder }, {}) };
+  return {
+    folder,
+    calls,
+    settings: parseSettings({ ...config, store: { url: `sqlite:${findStore(folder)}` } }, { folder }, {}),
+  };
 }
 
 async function serve(context: TestContext, folder: string) {

@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
 import {
   INVENTORY,
+  findStore,
   makeFolder,
   parseJsonLines,
   probe,
@@ -68,7 +69,7 @@ test("the export has every execution and call, and verifies until one byte is ch
 
 test("audit verify creates no store, and reports a store that was removed with its head", async (context) => {
   const folder = makeFolder(context, CONFIG);
-  const store = join(folder, ".glovebox", "glovebox.db");
+  const store = findStore(folder);
   const check = async (): Promise<unknown> => {
     const { code, stdout, stderr } = await runGlovebox(["audit", "verify"], { folder });
     return [code, /does not exist|the signed head is missing|noted by the gateway/.exec(stdout + stderr)?.[0]];
@@ -138,11 +139,11 @@ test("audit verify fails for a truncated store and for another signer; the publi
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const key = (await runGlovebox(["audit", "key"], { folder })).stdout.trim();
   assert.match(key, /^ed25519:[A-Za-z0-9_-]{43}$/);
-  assert.equal(statSync(join(folder, ".glovebox", "ledger.key")).mode & 0o777, 0o600);
+  assert.equal(statSync(join(dirname(findStore(folder)), "ledger.key")).mode & 0o777, 0o600);
   const verify = (...flags: string[]) => runGlovebox(["audit", "verify", ...flags], { folder });
   assert.equal((await verify("--key", key)).code, 0);
   assert.equal((await verify("--key", `ed25519:${"A".repeat(43)}`)).code, 1);
-  const database = new DatabaseSync(join(folder, ".glovebox", "glovebox.db"));
+  const database = new DatabaseSync(findStore(folder));
   database.exec("DROP TRIGGER ledger_is_not_cut; DELETE FROM ledger WHERE seq > 2");
   database.close();
   const cut = await verify();
@@ -158,7 +159,7 @@ test("a gateway without its signing key refuses to start, and starts when the ke
   const folder = makeFolder(context, { mcpServers: {} });
   const run = () => runGlovebox(["run", "-"], { folder, input: "return 1" });
   await run();
-  const path = join(folder, ".glovebox", "ledger.key");
+  const path = join(dirname(findStore(folder)), "ledger.key");
   const key = readFileSync(path);
   rmSync(path);
   const lost = await run();

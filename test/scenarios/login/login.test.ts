@@ -5,10 +5,17 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { makeFolder, runGlovebox as runIn, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import {
+  findStore,
+  makeFolder,
+  runGlovebox as runIn,
+  startFor,
+  untilEnded,
+  waitForOutput,
+} from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 import { openLoginProvider } from "../../fixtures/login-provider.ts";
 import type { LoginProvider } from "../../fixtures/login-provider.ts";
@@ -59,9 +66,8 @@ test("a server that requires a login gets one, programs use it, and no token is 
   assert.equal((JSON.parse(run.stdout) as { value: string }).value, "one note; you came with [secret]");
   const audit = await runGlovebox(["audit", "export"], folder);
   const config = readFileSync(join(folder, "glovebox.config.json"), "utf8");
-  const files = readdirSync(join(folder, ".glovebox")).map((name) =>
-    readFileSync(join(folder, ".glovebox", name), "latin1"),
-  );
+  const store = dirname(findStore(folder));
+  const files = readdirSync(store).map((name) => readFileSync(join(store, name), "latin1"));
   assert.equal(provider.seenTokens.size > 0, true);
   for (const token of provider.seenTokens) {
     for (const text of [login.stderr, run.stdout, run.stderr, audit.stdout, config, ...files]) {

@@ -5,10 +5,10 @@ import { readFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { makeFolder, runGlovebox } from "../../fixtures/product.ts";
+import { findStore, makeFolder, runGlovebox } from "../../fixtures/product.ts";
 
 const PASSWORD = "pr0xy/p4ss+word=2718281828";
 const WRONG = "wr0ng/p4ss+word=3141592653";
@@ -74,9 +74,8 @@ test("only the proxy receives its password, and a wrong one is a clear error wit
     2,
   );
   const printed = [unset, refused, good, audit].map(({ stdout, stderr }) => stdout + stderr).join("\n");
-  const kept = readdirSync(join(folder, ".glovebox")).map((file) =>
-    readFileSync(join(folder, ".glovebox", file), "latin1"),
-  );
+  const store = dirname(findStore(folder));
+  const kept = readdirSync(store).map((file) => readFileSync(join(store, file), "latin1"));
   for (const form of [PASSWORD, WRONG, basic(PASSWORD), basic(WRONG)]) {
     assert.ok(![printed, ...kept].some((text) => text.includes(form)), form);
   }

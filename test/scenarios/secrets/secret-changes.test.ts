@@ -4,12 +4,20 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { LAUNCHER, makeFolder, probe, runGlovebox, startGlovebox, waitForOutput } from "../../fixtures/product.ts";
+import {
+  LAUNCHER,
+  findStore,
+  makeFolder,
+  probe,
+  runGlovebox,
+  startGlovebox,
+  waitForOutput,
+} from "../../fixtures/product.ts";
 import type { Addresses } from "../../fixtures/product.ts";
 import { commandOf, listDescendants } from "../../fixtures/processes.ts";
 
@@ -85,7 +93,7 @@ test("two gateways keep running after rotate-key, and a missing or readable key 
   const folder = makeFolder(context, CONFIG);
   await set(folder, "value-1");
   const gateways = await Promise.all([serve(context, folder), serve(context, folder)]);
-  const keyFile = join(folder, ".glovebox", "glovebox.key");
+  const keyFile = join(dirname(findStore(folder)), "glovebox.key");
   const before = readFileSync(keyFile, "utf8");
   const rotated = await runGlovebox(["secrets", "rotate-key"], { folder });
   assert.deepEqual(rotated, {
@@ -95,7 +103,7 @@ test("two gateways keep running after rotate-key, and a missing or readable key 
   });
   assert.notEqual(readFileSync(keyFile, "utf8"), before);
   assert.equal(statSync(keyFile).mode & 0o777, 0o600);
-  const keys = readdirSync(join(folder, ".glovebox")).filter((file) => file.startsWith("glovebox.key"));
+  const keys = readdirSync(dirname(keyFile)).filter((file) => file.startsWith("glovebox.key"));
   assert.deepEqual(keys, ["glovebox.key"]);
   await Promise.all(gateways.map((gateway) => gateway.untilHolderHas("value-1")));
   await set(folder, "value-2");
@@ -131,7 +139,7 @@ test("a gateway with a key in its environment takes over a new key, and a start 
   assert.match(refused.stderr, /The secrets in this store are sealed with another key/);
   assert.equal((await run(next)).stdout, "1\n");
   assert.equal((await run({ ...former, GLOVEBOX_NEW_ENCRYPTION_KEY: NEXT_KEY })).stdout, "1\n");
-  assert.equal(readdirSync(join(folder, ".glovebox")).includes("glovebox.key"), false);
+  assert.equal(readdirSync(dirname(findStore(folder))).includes("glovebox.key"), false);
   const weak = await run({ GLOVEBOX_ENCRYPTION_KEY: "00".repeat(32) });
   assert.match(weak.stderr, /GLOVEBOX_ENCRYPTION_KEY is too weak/);
 });

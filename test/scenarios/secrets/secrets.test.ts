@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { EVERYTHING, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { EVERYTHING, findStore, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const VALUE = "s3cr3t-vAlue/with+odd=chars-3141592653589793";
@@ -83,7 +83,7 @@ test("a secret reaches only the upstream that names it", async (context) => {
   const doctor = await runGlovebox(["doctor"], { folder });
   const servers = await runGlovebox(["servers", "--json"], { folder });
   for (const finished of [set, list, json, run, doctor, servers]) assert.deepEqual(findLeaks(printedBy(finished)), []);
-  const store = join(folder, ".glovebox");
+  const store = dirname(findStore(folder));
   const files = readdirSync(store);
   assert.ok(files.includes("glovebox.db") && files.includes("glovebox.key"));
   for (const file of files) assert.deepEqual(findLeaks(readFileSync(join(store, file))), [], file);

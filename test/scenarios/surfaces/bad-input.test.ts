@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { mountMemory } from "../../fixtures/mount.ts";
 import { passingStore } from "../../fixtures/passing-store.ts";
-import { makeFolder, parseJsonLines, runGlovebox, startFor, untilEnded } from "../../fixtures/product.ts";
+import { findStore, makeFolder, parseJsonLines, runGlovebox, startFor, untilEnded } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const CONFIG_HINT = "hint: Correct the configuration and start again. glovebox.schema.json describes every key\n";
@@ -61,7 +61,8 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
     );
     const { code, stdout } = await runOne(folder);
     assert.deepEqual([code, stdout], [0, "1\n"]);
-    assert.deepEqual(readdirSync(folder).toSorted(), [".glovebox", "glovebox.config.json", "mark"]);
+    assert.deepEqual(readdirSync(folder).toSorted(), ["glovebox.config.json", "mark"]);
+    assert.equal(existsSync(findStore(folder)), true);
   });
 
   test("a configuration file that does not exist is an error, not a default", async (context) => {
@@ -123,7 +124,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
   test("a store of a newer version is refused and unchanged", async (context) => {
     const folder = makeFolder(context, { mcpServers: {} });
     assert.equal((await runOne(folder)).code, 0);
-    const file = join(folder, ".glovebox", "glovebox.db");
+    const file = findStore(folder);
     const database = new DatabaseSync(file);
     database.exec("PRAGMA user_version = 9999");
     database.close();
@@ -211,6 +212,6 @@ test(
       ["INTERNAL_BUG", "SANDBOX_CRASHED"].includes(String((error as { code?: string } | undefined)?.code)),
     );
     assert.deepEqual(crashed, []);
-    assert.equal(existsSync(join(folder, ".glovebox")), false);
+    assert.equal(existsSync(findStore(folder)), false);
   },
 );
