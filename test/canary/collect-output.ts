@@ -2,7 +2,7 @@
 
 import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -15,7 +15,7 @@ import { Secret } from "../../src/vault/index.ts";
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { commandOf, listDescendants } from "../fixtures/processes.ts";
-import { runGlovebox, startGlovebox, untilEnded } from "../fixtures/product.ts";
+import { findStore, getStateHome, runGlovebox, startGlovebox, untilEnded } from "../fixtures/product.ts";
 import { PROGRAMS } from "./leaking-programs.ts";
 import { VARIABLES, VAULT, openEchoServer, writeConfiguration } from "./leaking-upstreams.ts";
 
@@ -55,7 +55,8 @@ export async function collectOutput(): Promise<CollectedOutput> {
     const { stdout, stderr } = await runGlovebox(args, { folder, input, environment });
     return stdout + stderr;
   };
-  await fillVault(await loadSettings(join(folder, "glovebox.config.json"), environment));
+  const stateFolder = join(getStateHome(), "glovebox");
+  await fillVault(await loadSettings(join(folder, "glovebox.config.json"), environment, { stateFolder }));
   const set = await command(["secrets", "set", "PLAIN"], VAULT.PLAIN);
 
   await using served = await serve(folder, environment);
@@ -63,10 +64,11 @@ export async function collectOutput(): Promise<CollectedOutput> {
   for (const era of ERAS) answers.set(era.era, await callEverything(served.mcp, era));
   const pages = await readAdminPages(served.url, served.token);
   const processes = (await settledDescendants(served.pid)).map(readProcess);
-  const live = readTree(folder);
+  const readFiles = (): Buffer => Buffer.concat([folder, dirname(findStore(folder))].map(readTree));
+  const live = readFiles();
   await served.end();
   const commands = await Promise.all(COMMANDS.map(([args, input]) => command(args, input)));
-  const files = Buffer.concat([live, readTree(folder)]);
+  const files = Buffer.concat([live, readFiles()]);
   const got = readTree(receipts).toString() + echoes.received.join("\n");
   return {
     token: served.token,
