@@ -1,14 +1,16 @@
 /**
  * Makes a value that fits a schema, for calls that a dry run skips. A server wrote the schema, so the work is bounded,
- * and the value is checked against the schema before a program sees it. Patterns are not followed: the bridge does not
- * check them either.
+ * and the value is checked against the schema before a program sees it. Patterns are not followed: results are not
+ * checked by them either.
  */
 
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import { FORMATS } from "../text/index.ts";
 import { refOf, resolveRef } from "../typegen/index.ts";
 
-import { checkSchema, modernize } from "./check-schema.ts";
+import { checkSchema } from "./check-schema.ts";
+import { modernize } from "./validate-schema.ts";
 
 /**
  * Optional properties and items are filled in down to `richDepth`; a plain attempt ignores defaults and examples and takes
@@ -40,7 +42,7 @@ type PickValue = (schemas: readonly Json[], place: SamplePlace) => Json | undefi
 export function createSample(schema: JsonSchema): Json | undefined {
   for (const attempt of ATTEMPTS) {
     const value = trySample(schema, attempt);
-    if (value !== undefined && checkSchema(schema, value).length === 0) return value;
+    if (value !== undefined && checkSchema(schema, value, "result").length === 0) return value;
   }
   return undefined;
 }
@@ -192,23 +194,10 @@ function arrayOf(plain: JsonObject, { depth, salt, richDepth, pick }: ValueOptio
   return values.length < least ? undefined : values;
 }
 
-/** From the ranges that are reserved for examples (RFC 2606, RFC 5737). */
-const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
-  ["date-time", "2000-01-01T00:00:00Z"],
-  ["date", "2000-01-01"],
-  ["time", "00:00:00Z"],
-  ["email", "someone@example.com"],
-  ["hostname", "example.com"],
-  ["ipv4", "192.0.2.1"],
-  ["uri", "https://example.com/"],
-  ["url", "https://example.com/"],
-  ["uuid", "00000000-0000-4000-8000-000000000000"],
-]);
-
 function stringOf(plain: JsonObject, { salt, isPlain }: ValueOptions): string | undefined {
   const [least, most] = [limitOf(plain, "minLength", 0), limitOf(plain, "maxLength", MOST_CHARS)];
   if (least > most || least > MOST_CHARS) return undefined;
-  const formatted = FORMATS.get(plain["format"]);
+  const formatted = FORMATS.get(plain["format"])?.example;
   if (formatted !== undefined && formatted.length >= least && formatted.length <= most) return formatted;
   const word = isPlain ? `other${salt}` : salt === 0 ? "text" : `text${salt}`;
   return word.padEnd(least, "x").slice(0, most);

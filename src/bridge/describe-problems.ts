@@ -20,22 +20,15 @@ const MAX_PATH = 120;
 /** The most parts of a schema that are searched for property names. */
 const MAX_PARTS = 2000;
 
-/** Keywords that only report that something inside is wrong; the error inside says what. */
-const WRAPPERS = new Set(
-  "$ref $recursiveRef allOf properties patternProperties additionalProperties items prefixItems additionalItems if".split(
-    " ",
-  ),
-);
 const CHOICES = new Set(["anyOf", "oneOf"]);
 /** Errors below these belong to one of several alternatives, so none of them is wrong by itself. */
-const INSIDE_CHOICE = /\/(anyOf|oneOf)\/\d+(\/|$)|\/(not|contains)(\/|$)/;
+const INSIDE_CHOICE = /\/(anyOf|oneOf)\/\d+(\/|$)/;
 
 /** Returns at most five sentences, in the order of the schema, and then the number of the others. */
 export function describeProblems(problems: readonly RawProblem[], schema: JsonSchema, value: Json): readonly string[] {
   const choices = problems.filter(({ keyword }) => CHOICES.has(keyword)).map((choice) => choice.instanceLocation);
   const plain = problems.filter(
-    (problem) =>
-      !WRAPPERS.has(problem.keyword) && !INSIDE_CHOICE.test(problem.keywordLocation) && !isBelow(problem, choices),
+    (problem) => !INSIDE_CHOICE.test(problem.keywordLocation) && !isBelow(problem, choices),
   );
   const names = listNames(schema);
   const shown = new Set<string>();
@@ -77,9 +70,6 @@ function toText(problem: RawProblem, context: ProblemContext): string {
   if (keyword === "false") return toUnknownName(instanceLocation, context.names);
   if (keyword === "enum") return error.replace(/^Instance does not match any of \[(.*)\]\.$/s, "expected one of $1");
   if (keyword === "const") return error.replace(/^Instance does not match (.*)\.$/s, "expected $1");
-  if (keyword === "exclusiveMinimum") return error.replace(/ is less than (.*)\.$/s, " is not greater than $1");
-  if (keyword === "exclusiveMaximum")
-    return error.replace(/ is greater than or equal to (.*)\.$/s, " is not less than $1");
   return error.replace(/\.$/, "");
 }
 
@@ -114,12 +104,9 @@ function toChoiceText({ keywordLocation, instanceLocation, error }: RawProblem, 
   const matches = /\((\d+) matches\)/.exec(error)?.[1];
   if (matches !== undefined && matches !== "0") return `fits ${matches} alternatives where exactly one is allowed`;
   const inside = all.filter((other) => other.keywordLocation.startsWith(`${keywordLocation}/`));
-  const own = inside.filter((other) => other.instanceLocation === instanceLocation && !WRAPPERS.has(other.keyword));
+  const own = inside.filter((other) => other.instanceLocation === instanceLocation);
   const types = toTypeText(own.map((other) => other.error));
-  const deeper = inside.find(
-    (other) =>
-      other.instanceLocation !== instanceLocation && !WRAPPERS.has(other.keyword) && !CHOICES.has(other.keyword),
-  );
+  const deeper = inside.find((other) => other.instanceLocation !== instanceLocation && !CHOICES.has(other.keyword));
   if (types !== undefined && !deeper) return types;
   const why = deeper
     ? `; in one of them ${toPath(deeper.instanceLocation)} is wrong: ${deeper.error.replace(/\.$/, "")}`
@@ -139,11 +126,7 @@ function toPath(location: string): string {
 }
 
 function decode(step: string): string {
-  try {
-    return decodeURI(step).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return step;
-  }
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function listNames(schema: JsonSchema): readonly string[] {

@@ -11,10 +11,11 @@ import { parseArguments } from "./parse-arguments.ts";
 const SCHEMA: JsonSchema = {
   type: "object",
   properties: {
-    owner: { type: "string" },
+    owner: { type: "string", pattern: "^[\\w-]+$" },
     page: { type: "integer", minimum: 1, maximum: 9 },
     filter: { type: "object", properties: { state: { enum: ["open", "closed"] } } },
-    labels: { type: "array", items: { type: "string" } },
+    labels: { type: "array", items: { type: "string" }, uniqueItems: true },
+    since: { type: "string", format: "date" },
   },
   required: ["owner"],
   additionalProperties: false,
@@ -102,7 +103,8 @@ describe("the key __proto__", () => {
 });
 
 describe("a schema mismatch", () => {
-  const signature = '{ owner: string; page?: number; filter?: { state?: "open" | "closed"; }; labels?: string[]; }';
+  const signature =
+    '{ owner: string; page?: number; filter?: { state?: "open" | "closed"; }; labels?: string[]; since?: string; }';
   const cases = [
     ["{}", "owner is missing"],
     ['{"owner":1}', "owner: expected string, got number"],
@@ -112,6 +114,9 @@ describe("a schema mismatch", () => {
     ['{"owner":"a","labels":["x",2]}', "labels[1]: expected string, got number"],
     ['{"owner":"a","lables":"b"}', "lables: is not allowed here; did you mean labels?"],
     ['{"ownr":"a"}', "owner is missing; did you misspell it as ownr?; ownr: is not allowed here; did you mean owner?"],
+    ['{"owner":"a","labels":["x","y","x"]}', "labels: items 0 and 2 are equal; all items must differ"],
+    ['{"owner":"a b"}', "owner: does not match the pattern ^[\\w-]+$"],
+    ['{"owner":"a","since":"now"}', 'since: expected the format "date", for example 2000-01-01'],
     ['{"page":0,"labels":1}', "owner is missing; page: 0 is less than 1; labels: expected array, got number"],
   ] as const;
   for (const [text, problem] of cases) {

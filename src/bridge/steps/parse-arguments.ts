@@ -39,7 +39,7 @@ export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): Js
     throw new GloveboxError("LIMIT_SIZE", message);
   }
   if (holdsKey(args, FORBIDDEN_KEY)) throw invalid(tool, `a key may not be called ${FORBIDDEN_KEY}`);
-  const problems = checkSchema(tool.input, args);
+  const problems = checkSchema(tool.input, args, "arguments");
   if (problems.length > 0) throw invalid(tool, problems.join("; "));
   return args;
 }

@@ -74,7 +74,7 @@ export function parseResult(tool: Tool, value: Json, limits: Limits): string {
     const message = `The result of ${tool.address} has ${bytes} bytes; the limit is ${limits.resultBytes} (resultBytes)`;
     throw new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for less: a filter, a page, fewer fields" });
   }
-  const problems = tool.output ? checkSchema(tool.output, value) : [];
+  const problems = tool.output ? checkSchema(tool.output, value, "result") : [];
   if (problems.length > 0) {
     const message = `${tool.address} returned a result that does not fit its own output schema: ${problems.join("; ")}`;
     const hint = "The server is at fault; report it to its operator";
