@@ -118,6 +118,24 @@ describe("a snapshot", () => {
       },
     ]);
   });
+  it("reports in the status and for the tool what arguments are not checked by", async () => {
+    const input = { type: "object", properties: { sku: { pattern: "^(?!x)" } } };
+    const tools = ["a", "b", "c", "d"].map((name) => ({ ...toolsOf(name)[0], name, input }) as RemoteTool);
+    const unchecked = ["pattern of sku: a lookahead"];
+    const catalog = await open(createUpstream("some", [...tools, ...toolsOf("e")]));
+    const listed = await catalog.takeSnapshot();
+    assert.deepEqual(
+      [...listed.tools.values()].map((tool) => tool.unchecked),
+      [unchecked, unchecked, unchecked, unchecked, undefined],
+    );
+    assert.deepEqual(catalog.statuses()[0]?.findings, [
+      ...["a", "b", "c"].map((name) => `arguments of ${name} are not checked by pattern of sku: a lookahead`),
+      "arguments of 1 more tools are only checked in part",
+    ]);
+    const checked = await open(createUpstream("other", toolsOf("e")));
+    await checked.takeSnapshot();
+    assert.equal(checked.statuses()[0]?.findings, undefined);
+  });
   it("keeps the name of a server while one with a similar name is down", async () => {
     const down = createUpstream("git_hub", []);
     down.answer = refuse;

@@ -11,6 +11,7 @@ import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
 import type { UpstreamListing, ListingTimeouts } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
+import { toShownName } from "./parse-listing.ts";
 import type { ToolListing } from "./parse-listing.ts";
 import type { CleanText } from "./prose.ts";
 
@@ -188,8 +189,9 @@ function toStatus(followed: UpstreamListing, admission: ToolAdmission | undefine
     ...(leftOut.length > 0 ? [`${listLeftOut(leftOut)}. Report this to the author of the server`] : []),
   ];
   const hint = status.hint ?? (hints.length > 0 ? hints.join(". ") : undefined);
+  const findings = describeUnchecked(admission.admitted);
   const counted = { tools: admission.admitted.length, withheld: withheld > 0 ? withheld : undefined };
-  return { ...status, ...defined({ ...counted, hint }) };
+  return { ...status, ...defined({ ...counted, hint, findings: findings.length > 0 ? findings : undefined }) };
 }
 
 const MOST_SHOWN = 3;
@@ -198,6 +200,19 @@ function listLeftOut(leftOut: ToolListing["leftOut"]): string {
   const shown = leftOut.slice(0, MOST_SHOWN).map(({ tool, why }) => `${tool} (${why})`);
   const more = leftOut.length > MOST_SHOWN ? `, and ${leftOut.length - MOST_SHOWN} more` : "";
   return `${leftOut.length} left out: ${shown.join(", ")}${more}`;
+}
+
+/** One line for each tool whose arguments are only checked in part. */
+function describeUnchecked(tools: ToolListing["tools"]): readonly string[] {
+  const partly = tools.filter(({ unchecked }) => unchecked !== undefined);
+  const lines = partly
+    .slice(0, MOST_SHOWN)
+    .map(
+      ({ remoteName, unchecked = [] }) =>
+        `arguments of ${toShownName(remoteName)} are not checked by ${unchecked.join(", ")}`,
+    );
+  const more = partly.length - lines.length;
+  return more > 0 ? [...lines, `arguments of ${more} more tools are only checked in part`] : lines;
 }
 
 /** Omits the tools' names, which are untrusted text; `glovebox servers` shows them cleaned. */

@@ -5,6 +5,8 @@ import { defined, depthOf, isJsonObject } from "../domain/index.ts";
 import type { Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { effectOf, guessEffect } from "./effect-of.ts";
+import { MAX_PATTERN_CHARS, findUnchecked } from "./find-unchecked.ts";
+import type { PatternBudget } from "./find-unchecked.ts";
 import { toDescription, toSummary } from "./prose.ts";
 import type { CleanText } from "./prose.ts";
 
@@ -52,6 +54,7 @@ export function parseListing(raw: unknown, clean: CleanText): ToolListing {
   const tools: ListedTool[] = [];
   const leftOut: LeftOutTool[] = [];
   const leave = (name: unknown, why: string): unknown => leftOut.push(Object.freeze({ tool: toShownName(name), why }));
+  const patterns = { left: MAX_PATTERN_CHARS };
   let bytes = 0;
   for (const [name, definition] of sortByName(definitions, leave)) {
     const schemas = tools.length < MAX_TOOLS ? parseSchemas(definition) : `the server has more than ${MAX_TOOLS} tools`;
@@ -60,7 +63,7 @@ export function parseListing(raw: unknown, clean: CleanText): ToolListing {
       leave(name, `all schemas of the server have more than ${MAX_LISTING_BYTES} bytes`);
     else {
       bytes += schemas.bytes;
-      tools.push(toListedTool(name, definition, { schemas, clean }));
+      tools.push(toListedTool(name, definition, { schemas, clean, patterns }));
     }
   }
   return Object.freeze({ tools: Object.freeze(tools), leftOut: Object.freeze(leftOut) });
@@ -82,7 +85,8 @@ function sortByName(
   return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function toShownName(name: unknown): string {
+/** The start of a name, with only characters that are safe in any text. */
+export function toShownName(name: unknown): string {
   if (typeof name !== "string" || name === "") return "(nameless)";
   const shown = name.slice(0, SHOWN_NAME_LENGTH).replaceAll(/[^\w./-]/g, "?");
   return name.length > SHOWN_NAME_LENGTH ? `${shown}…` : shown;
@@ -91,7 +95,11 @@ function toShownName(name: unknown): string {
 function toListedTool(
   remoteName: string,
   definition: JsonObject,
-  { schemas, clean }: { readonly schemas: Schemas; readonly clean: CleanText },
+  {
+    schemas,
+    clean,
+    patterns,
+  }: { readonly schemas: Schemas; readonly clean: CleanText; readonly patterns: PatternBudget },
 ): ListedTool {
   const { input, output, request } = schemas;
   const title = textOf(definition["title"]);
@@ -99,6 +107,7 @@ function toListedTool(
   const annotations = parseAnnotations(definition["annotations"]);
   // The original text, not the cleaned one, so that a change in an omitted part still changes the digest.
   const listed = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
+  const unchecked = findUnchecked(input, toShownName, patterns);
   const own: JsonObject = request ? { ...listed, request } : listed;
   return Object.freeze({
     remoteName,
@@ -106,6 +115,7 @@ function toListedTool(
     description: toDescription(description, clean),
     input,
     output,
+    ...defined({ unchecked: unchecked.length > 0 ? Object.freeze(unchecked) : undefined }),
     ...settleEffect(effectOf(annotations), remoteName),
     ...defined({ idempotent: annotations.idempotent === true ? true : undefined }),
     openWorld: annotations.openWorld === true,

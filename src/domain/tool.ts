@@ -51,6 +51,8 @@ export interface Tool {
   readonly description: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
+  /** Patterns and formats that the arguments are not checked by, such as `pattern of sku: a lookahead`; absent if none. */
+  readonly unchecked?: readonly string[];
   /** The shape of earlier results, if the server declares none. Only shown, never enforced. */
   readonly learned?: JsonSchema;
   readonly effect: Effect;

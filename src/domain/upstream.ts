@@ -18,6 +18,8 @@ export interface UpstreamStatus {
   /** What failed; with `hint`, present after a failure until the server is ready again. */
   readonly cause?: string;
   readonly hint?: string;
+  /** What an operator may want to know about its tools; absent if nothing was found. */
+  readonly findings?: readonly string[];
   /** The last lines that a child process wrote to stderr, cleaned. */
   readonly stderr?: readonly string[];
 }

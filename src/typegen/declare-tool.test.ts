@@ -86,12 +86,19 @@ describe("a tool is declared", () => {
     assert.equal(note(INPUT, { $ref: "#/$defs/a", $defs: { a: true } }), undefined);
     assert.equal(
       note(dead, null),
-      "The arguments are not checked: the schema has a reference that cannot be resolved.",
+      "The arguments are only checked in part: the schema has a reference that cannot be resolved.",
     );
     assert.equal(
       note(dead, dead),
-      "The arguments and results are not checked: the schema has a reference that cannot be resolved.",
+      "The arguments and results are only checked in part: the schema has a reference that cannot be resolved.",
     );
+  });
+  it("with a note about patterns and formats that arguments are not checked by", () => {
+    const tool = toolOf(INPUT, { unchecked: ["pattern of owner: a lookahead", "format of a*/b: not known"] });
+    const fact = "not checked by pattern of owner: a lookahead, format of a*\\/b: not known";
+    assert.ok(declareTool(tool, "types").includes(`/** Lists issues (read; ${fact}) */`));
+    assert.ok(declareTool(tool, "full").includes(`   * The server decides about arguments that are ${fact}.\n`));
+    assert.ok(!declareTool(toolOf(INPUT), "full").includes("not checked"));
   });
   it("with the learned result type and a note about it", () => {
     const learned = {

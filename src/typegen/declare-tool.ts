@@ -113,7 +113,7 @@ function toComment(tool: Tool, detail: "types" | "full"): string {
   const labels = tool.labels ? [tool.labels.join(", ")] : [];
   if (detail === "types") {
     const summary = toCommentText(tool.summary, SUMMARY_LENGTH);
-    return `  /** ${summary} (${[describeEffect(tool), ...labels, ...learned].join("; ")}) */`;
+    return `  /** ${summary} (${[describeEffect(tool), ...labels, ...learned, ...toUncheckedFact(tool)].join("; ")}) */`;
   }
   const { connector, remoteName } = tool.origin;
   const lines = tool.description.split("\n").map((line) => toCommentText(line, DESCRIPTION_LENGTH));
@@ -127,11 +127,18 @@ function toComment(tool: Tool, detail: "types" | "full"): string {
   return `  /**\n${written.join("\n")}\n   */`;
 }
 
-/** A schema with broken references cannot be checked; the declaration states it. */
-function toUncheckedNote({ input, output }: Tool): readonly string[] {
+/** What is not checked before a call: the server decides about it. */
+function toUncheckedNote(tool: Tool): readonly string[] {
+  const { input, output } = tool;
   const parts = [...(hasDeadRef(input) ? ["arguments"] : []), ...(output && hasDeadRef(output) ? ["results"] : [])];
-  if (parts.length === 0) return [];
-  return [`The ${parts.join(" and ")} are not checked: the schema has a reference that cannot be resolved.`];
+  const broken = `The ${parts.join(" and ")} are only checked in part: the schema has a reference that cannot be resolved.`;
+  const facts = toUncheckedFact(tool).map((fact) => `The server decides about arguments that are ${fact}.`);
+  return [...(parts.length === 0 ? [] : [broken]), ...facts];
+}
+
+/** Names of properties are untrusted, and escaped like all other text. */
+function toUncheckedFact({ unchecked = [] }: Tool): readonly string[] {
+  return unchecked.length === 0 ? [] : [toCommentText(`not checked by ${unchecked.join(", ")}`, CALL_LENGTH)];
 }
 
 /** The description of a learned shape states its origin. It is escaped like all other text. */

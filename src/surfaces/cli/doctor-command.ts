@@ -121,9 +121,9 @@ async function examineUpstreams(gateway: Gateway, principal: Principal): Promise
   await gateway.takeSnapshot(principal); // waits for all of them
   return gateway
     .health()
-    .upstreams.map(({ name, state, tools, cause, hint }) =>
+    .upstreams.map(({ name, state, tools, cause, hint, findings = [] }) =>
       state === "ready"
-        ? check(`upstream ${name}`, "ok", countOf(tools, "tool"), hint)
+        ? check(`upstream ${name}`, "ok", [countOf(tools, "tool"), ...findings].join("; "), hint)
         : check(`upstream ${name}`, "failed", cause ?? state, hint ?? SLOW_HINT),
     );
 }

@@ -117,6 +117,7 @@ function describeServer(server: UpstreamStatus): string {
   const lines = [`${server.name}: ${server.state}, ${countOf(server.tools, "tool")}, ${server.transport}${era}`];
   if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
   if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
+  for (const finding of server.findings ?? []) lines.push(`  finding: ${finding}`);
   if (hasFailed(server)) for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
   return lines.join("\n");
 }
