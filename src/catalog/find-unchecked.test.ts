@@ -33,6 +33,9 @@ describe("what is not checked", () => {
     ] as const)
       assert.deepEqual(find(formats(format, type)), []);
   });
+  it("does not name a format that has its rule in a pattern", () => {
+    assert.deepEqual(find({ properties: { a: { format: "ulid", pattern: "^[0-7][0-9A-Z]{25}$" } } }), []);
+  });
   it("finds both at any depth, and not in properties with these names or in plain values", () => {
     const deep = { properties: { a: { items: { anyOf: [{ pattern: "(?=a)" }] } } }, $defs: { id: { format: "ulid" } } };
     assert.deepEqual(find(deep).toSorted(), ["format of id: not known", "pattern of a: a lookahead"]);

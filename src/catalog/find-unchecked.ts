@@ -9,8 +9,8 @@ export interface PatternBudget {
   left: number;
 }
 
-/** Per server: a tenth of a second. A real server has some thousands. */
-export const MAX_PATTERN_CHARS = 500_000;
+/** Per server: about a tenth of a second. Real servers have some thousands. */
+export const MAX_PATTERN_CHARS = 200_000;
 /** Parts of one schema that are looked at. */
 const MAX_PARTS = 5_000;
 const MAX_FOUND = 3;
@@ -49,7 +49,9 @@ function listUnchecked(schema: JsonObject, of: string, budget: PatternBudget): r
     ...(isJsonObject(patternProperties) ? Object.keys(patternProperties) : []),
   ];
   const mayBeString = type === undefined || [type].flat().includes("string");
-  const isKnown = typeof format !== "string" || FORMATS.has(format) || PLAIN_FORMATS.has(format);
+  // Generators write the rule of their own formats as a pattern.
+  const isKnown =
+    typeof format !== "string" || typeof pattern === "string" || FORMATS.has(format) || PLAIN_FORMATS.has(format);
   return [
     ...patterns.flatMap((source) => {
       const why = toReason(source, budget);

@@ -107,7 +107,7 @@ function toListedTool(
   const annotations = parseAnnotations(definition["annotations"]);
   // The original text, not the cleaned one, so that a change in an omitted part still changes the digest.
   const listed = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
-  const unchecked = findUnchecked(input, toShownName, patterns);
+  const unchecked = schemas.hasPatterns ? findUnchecked(input, toShownName, patterns) : [];
   const own: JsonObject = request ? { ...listed, request } : listed;
   return Object.freeze({
     remoteName,
@@ -147,6 +147,7 @@ function parseSchemas(definition: JsonObject) {
   if (typeof request === "string") return request;
   return {
     input: toInputSchema(input.value),
+    hasPatterns: /"(?:pattern|format)/.test(input.text), // most schemas have neither
     output: isJsonObject(output.value) ? output.value : null,
     request: isJsonObject(request.value) ? request.value : null,
     bytes: input.bytes + output.bytes + request.bytes,
@@ -160,12 +161,12 @@ function toInputSchema(value: Json): JsonSchema {
 }
 
 /** Returns a deeply frozen copy without getters or foreign prototypes. Checks the depth first, because the rest recurses. */
-function copyJson(raw: Json): { readonly value: Json; readonly bytes: number } | string {
+function copyJson(raw: Json): { readonly value: Json; readonly bytes: number; readonly text: string } | string {
   if (depthOf(raw, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) return `a schema nests deeper than ${MAX_SCHEMA_DEPTH} levels`;
   const text = JSON.stringify(raw);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_SCHEMA_BYTES) return `a schema has more than ${MAX_SCHEMA_BYTES} bytes`;
-  return { value: parseFrozen(text), bytes };
+  return { value: parseFrozen(text), bytes, text };
 }
 
 function parseFrozen(text: string): Json {

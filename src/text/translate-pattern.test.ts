@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import * as fc from "fast-check";
 import { RE2JS } from "re2js";
+import { z } from "zod";
 
 import { translatePattern } from "./translate-pattern.ts";
 
@@ -154,6 +155,16 @@ describe("a translated pattern", () => {
       assertSame(pattern, STRINGS);
     });
   }
+  it("matches what JavaScript matches, for the patterns of a schema generator", () => {
+    const { datetime, date, time } = z.iso;
+    const types = [z.email(), z.uuid(), z.ipv4(), z.ipv6(), z.cidrv4(), z.base64(), z.e164(), z.ulid(), z.nanoid()];
+    for (const type of [...types, datetime({ offset: true }), date(), time(), z.string().includes("a.b")]) {
+      const { pattern } = z.toJSONSchema(type);
+      assert.ok(pattern !== undefined);
+      assert.equal(translatePattern(pattern).kind, "translated", pattern);
+      assertSame(pattern, [...STRINGS, "1.2.3.4", "2001:db8::1", "10.0.0.0/8", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "xa.by"]);
+    }
+  });
   it("matches what JavaScript matches, for random patterns and strings", () => {
     fc.assert(
       fc.property(choice, fc.array(string, { minLength: 4, maxLength: 8 }), (pattern, strings) =>
