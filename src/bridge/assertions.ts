@@ -3,6 +3,7 @@
 import { canonicalJson, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
 import { FORMATS } from "../text/index.ts";
+import type { Format } from "../text/index.ts";
 
 import type { RawProblem } from "./describe-problems.ts";
 import { matchPattern } from "./match-pattern.ts";
@@ -17,7 +18,7 @@ export type Fit = typeof FAILS | typeof UNKNOWN | typeof FITS;
 /** One value at one schema. Locations are JSON pointers that start with `#`. */
 export interface SchemaVisit {
   readonly budget: CheckBudget;
-  /** Apart from the others: patterns that take too much are not enforced, and the other keywords are. */
+  /** Of patterns and formats: those that take too much are not enforced, and the other keywords are. */
   readonly patternBudget: CheckBudget;
   /** Also checks patterns, formats and unique items. */
   readonly isStrict: boolean;
@@ -43,6 +44,8 @@ export function spendSteps({ budget }: SchemaVisit, steps: number): void {
 
 /** Characters of a string that are read in one step. */
 const CHARS_PER_STEP = 500;
+/** Characters that the slowest format reads in one step. */
+const FORMAT_CHARS_PER_STEP = 30;
 /** Characters of an item that are written and compared in one step. */
 const ITEM_CHARS_PER_STEP = 8;
 const MOST_PATTERN_CHARS = 120;
@@ -146,13 +149,20 @@ export const ASSERTIONS: Readonly<Record<string, (setting: Json) => SchemaCheck 
     const name = JSON.stringify(setting);
     return (value, visit) => {
       if (typeof value !== "string") return FITS;
-      if (!format || !visit.isStrict) return UNKNOWN;
-      spendSteps(visit, Math.ceil(value.length / CHARS_PER_STEP));
-      if (format.fits(value)) return FITS;
-      return fail(visit, "format", `expected the format ${name}, for example ${format.example}`);
+      const isFit = format && visit.isStrict ? fitsFormat(format, value, visit.patternBudget) : undefined;
+      if (!format || isFit === undefined) return UNKNOWN;
+      return isFit ? FITS : fail(visit, "format", `expected the format ${name}, for example ${format.example}`);
     };
   },
 };
+
+/** `undefined` if it needs more steps than are left. */
+export function fitsFormat(format: Format, text: string, budget: CheckBudget): boolean | undefined {
+  const steps = Math.ceil(text.length / FORMAT_CHARS_PER_STEP);
+  if (steps > budget.left) return undefined;
+  budget.left -= steps;
+  return format.fits(text);
+}
 
 interface Bound {
   /** Returns `undefined` for a value of another type. */

@@ -37,6 +37,13 @@ describe("a costly schema", () => {
     const schema = { properties: { a: { type: "string", format: "url" } } };
     assert.deepEqual(timed(schema, { a: `http://${"a".repeat(60)}` }), QUICK_AND_FINE);
   });
+  it("a costly schema is checked at once with many formats of a long string", () => {
+    const allOf = Array.from({ length: 3_000 }, () => ({ format: "uri" }));
+    const text = `https://example.com/${"a".repeat(900_000)}`;
+    assert.deepEqual(timed({ properties: { a: { allOf } } }, { a: text }), QUICK_AND_FINE);
+    assert.deepEqual(timed({ properties: { a: { format: "uri" } } }, { a: text }), QUICK_AND_FINE);
+    assert.notEqual(timed({ properties: { a: { format: "uri" } } }, { a: `${text} ` }).problem, undefined);
+  });
   it("a costly schema is checked at once where uniqueItems would compare every pair of a long array", () => {
     const schema = { properties: { a: { type: "array", uniqueItems: true } } };
     assert.deepEqual(timed(schema, { a: Array.from({ length: 100_000 }, (_, n) => n) }), QUICK_AND_FINE);

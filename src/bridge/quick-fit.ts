@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../domain/index.ts";
 
 import { FORMATS } from "../text/index.ts";
 
-import { kindOf } from "./assertions.ts";
+import { fitsFormat, kindOf } from "./assertions.ts";
 import { matchPattern } from "./match-pattern.ts";
 import { modernize } from "./validate-schema.ts";
 
@@ -86,7 +86,7 @@ const KEYWORDS: Readonly<Record<string, (setting: Json, schema: JsonObject) => R
   },
   format: (setting) => {
     const format = FORMATS.get(setting);
-    return (value) => typeof value !== "string" || !strict || !format || format.fits(value);
+    return (value) => typeof value !== "string" || !strict || !format || fitsFormat(format, value, budget) === true;
   },
   required: (setting) => {
     if (!Array.isArray(setting)) return undefined;

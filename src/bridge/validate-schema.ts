@@ -28,7 +28,7 @@ import type { Fit } from "./assertions.ts";
 import type { RawProblem } from "./describe-problems.ts";
 
 export interface ValidationOptions {
-  /** Of all patterns together, and of everything else together. */
+  /** Of all patterns and formats together, and of everything else together. */
   readonly mostSteps: number;
   /** Also checks patterns, formats and unique items. */
   readonly isStrict: boolean;
