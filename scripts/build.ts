@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -31,7 +31,7 @@ export async function build(): Promise<void> {
   try {
     compile(fresh);
     await bundleGateway(fresh);
-    await bundleChildren(fresh);
+    await bundleChildren(fresh, await writeImage(fresh));
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");
     replaceDist(fresh);
@@ -48,8 +48,19 @@ function compile(outFolder: string): void {
   throw new Error(`The build failed:\n${stdout}`);
 }
 
+/** Writes the memory that QuickJS programs start from, and returns its digest. */
+async function writeImage(outFolder: string): Promise<string> {
+  const { buildImage } = await import("./build-image.ts");
+  const { IMAGE_FILE } = await import("../src/sandbox/engines/quickjs/quickjs-engine.ts");
+  const { digestOf } = await import("../src/text/index.ts");
+  const wasm = fileURLToPath(import.meta.resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm"));
+  const image = buildImage(readFileSync(wasm));
+  writeFileSync(join(outFolder, "sandbox/engines/quickjs", IMAGE_FILE), image);
+  return digestOf(image);
+}
+
 /** A confined child sees single files, so the code of each engine's child is one file. */
-async function bundleChildren(outFolder: string): Promise<void> {
+async function bundleChildren(outFolder: string, imageDigest: string): Promise<void> {
   const { build: bundle } = await import("esbuild");
   for (const engine of ["isolate", "quickjs", "workerd"]) {
     await bundle({
@@ -59,6 +70,7 @@ async function bundleChildren(outFolder: string): Promise<void> {
       platform: "node",
       format: "esm",
       target: "node24",
+      define: { QUICKJS_IMAGE_DIGEST: JSON.stringify(imageDigest) },
       logLevel: "warning",
       allowOverwrite: true,
     });

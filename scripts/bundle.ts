@@ -13,7 +13,7 @@ import type { Metafile, Plugin } from "esbuild";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src");
 /** Native code, and modules that are found by file path or may be missing. */
-const APART = ["isolated-vm", "typescript", "amaro", "re2js", "workerd", "quickjs-emscripten-core", "@jitl/*"];
+const APART = ["isolated-vm", "typescript", "amaro", "re2js", "workerd", "@jitl/*"];
 /** Some packages are CommonJS and ask for builtins by `require`. */
 const BANNER =
   'import { createRequire as createRequireOf } from "node:module"; const require = createRequireOf(import.meta.url);';

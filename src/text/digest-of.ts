@@ -6,12 +6,12 @@ import { canonicalJson, parseDigest } from "../domain/index.ts";
 import type { Digest, Json } from "../domain/index.ts";
 
 /**
- * Hashes a string as it is, any other value as canonical JSON, independent of the order of keys. So `'{"a":1}'` and `{
+ * Hashes a string and bytes as they are, any other value as canonical JSON, independent of the order of keys. So `'{"a":1}'` and `{
  * a: 1 }` have one digest: hash each kind of value in one way only.
  */
-export function digestOf(value: string | Json): Digest {
-  const text = typeof value === "string" ? value : canonicalJson(value);
-  const digest = parseDigest(`sha256:${hash("sha256", text, "hex")}`);
+export function digestOf(value: string | Uint8Array | Json): Digest {
+  const data = typeof value === "string" || value instanceof Uint8Array ? value : canonicalJson(value);
+  const digest = parseDigest(`sha256:${hash("sha256", data, "hex")}`);
   if (!digest) throw new TypeError("SHA-256 gave no digest");
   return digest;
 }

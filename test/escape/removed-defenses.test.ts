@@ -47,7 +47,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the host's own count of output",
     patch: {
-      file: "program/running-program.ts",
+      file: "program/program-output.ts",
       from: "this.bytes += Buffer.byteLength(line.text)",
       to: "this.bytes += 0",
     },
@@ -56,7 +56,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   },
   {
     defense: "the limit on console lines",
-    patch: { file: "program/running-program.ts", from: "this.logs.length >= MOST_LINES", to: "this.logs.length < 0" },
+    patch: { file: "program/program-output.ts", from: "this.logs.length >= MOST_LINES", to: "this.logs.length < 0" },
     attack: "manyLogs",
     isHeld: ({ logs }) => logs.length <= 10_000,
   },
@@ -79,7 +79,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the depth limit of a result",
     patch: {
-      file: "program/running-program.ts",
+      file: "program/program-output.ts",
       from: "depthOf(value, this.#limits.depth) > this.#limits.depth",
       to: "depthOf(value, 1) < 0",
     },
@@ -104,11 +104,11 @@ describe("a defense of the host", () => {
   }
 
   test("only the kill at the wall limit ends a child that never ends", async () => {
-    const from = 'overrun(createOverrun("wall", limits)), lastMs(limits)';
+    const from = '"wall", limits)), this.#restMs';
     const open = await buildPatchedSandbox({
       file: "program/program-watch.ts",
       from,
-      to: 'overrun(createOverrun("wall", limits)), 1e8',
+      to: '"wall", limits)), 1e8',
     });
     const broken = await openEscapeSandbox(createHostileEngine("ready"), undefined, open);
     assert.equal(await broken.value("honest"), "honest");

@@ -36,7 +36,7 @@ async function findEngine(pids: ReadonlySet<number>): Promise<number> {
 function isUp(pid: number): boolean {
   try {
     if (readStatus(pid, "Name") === "workerd") return countSockets(pid) === OWN_SOCKETS.workerd;
-    return readdirSync(`/proc/${pid}/task`).length > 3;
+    return readdirSync(`/proc/${pid}/task`).length > 2;
   } catch {
     return false; // a starting process opens and closes files, and may be replaced
   }

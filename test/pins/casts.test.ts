@@ -17,7 +17,7 @@ const TRUSTED: readonly string[] = [
   "policy/approvals/client-approvals.ts trustState",
   "policy/approvals/seal-arguments.ts trustContent",
   "sandbox/engines/isolate/isolate-realm.ts trustFunction",
-  "sandbox/engines/quickjs/load-quickjs.ts trustLoader",
+  "sandbox/engines/quickjs/image.ts trustHead",
   "sandbox/engines/realm.ts trustStart",
   "sandbox/engines/realm.ts trustThrown",
   "sandbox/timebox.ts trustResult",

@@ -68,7 +68,6 @@ test("production has these dependencies, each at one exact version", () => {
     "hono",
     "isolated-vm",
     "jsonc-parser",
-    "quickjs-emscripten-core",
     "re2js",
     "typescript",
     "yaml",

@@ -11,30 +11,52 @@ import type { Engine, EngineFile } from "../engine.ts";
 const NODE_AT = "/engine/node";
 const CHILD_AT = "/engine/child.mjs";
 
-/** An engine whose child is `node` with the arguments CODE and MEMORY; `code` is native or WebAssembly. */
-export function createNodeEngine(name: EngineName, node: string, flags: readonly string[], code: EngineFile): Engine {
-  const child = findChild(name);
-  const command = (file: string, childAt: string, codeAt: string) => (usualMemoryBytes: number) => ({
+/** An engine whose child is `node` with the files of `code` (native code, WebAssembly, data) and MEMORY as arguments. */
+export function createNodeEngine(
+  name: EngineName,
+  node: string,
+  flags: readonly string[],
+  code: readonly EngineFile[],
+): Engine {
+  const child = findBuilt(name, "child.js");
+  const command = (file: string, childAt: string, codeAt: readonly string[]) => (usualMemoryBytes: number) => ({
     file,
-    args: [...flags, childAt, codeAt, String(usualMemoryBytes)],
+    args: [...flags, childAt, ...codeAt, String(usualMemoryBytes)],
   });
   const files = (): readonly EngineFile[] => [
     { from: realpathSync(node), at: NODE_AT },
     { from: child, at: CHILD_AT },
     ...listLibraries(),
-    { from: realpathSync(code.from), at: code.at },
+    ...code.map(({ from, at }) => ({ from: realpathSync(from), at })),
   ];
   const contained =
-    process.platform === "linux" ? { files: files(), command: command(NODE_AT, CHILD_AT, code.at) } : undefined;
-  return { name, command: command(node, child, code.from), contained };
+    process.platform === "linux"
+      ? {
+          files: files(),
+          command: command(
+            NODE_AT,
+            CHILD_AT,
+            code.map(({ at }) => at),
+          ),
+        }
+      : undefined;
+  return {
+    name,
+    command: command(
+      node,
+      child,
+      code.map(({ from }) => from),
+    ),
+    contained,
+  };
 }
 
-/** The child is one bundled file. From source it is the last build's: a confined root takes single files only. */
-export function findChild(engine: EngineName): string {
+/** A file that the build makes: a child is one bundled file, because a confined root takes single files only. */
+export function findBuilt(engine: EngineName, name: string): string {
   const file = fileURLToPath(
     import.meta.url.endsWith(".ts")
-      ? new URL(`../../../dist/sandbox/engines/${engine}/child.js`, import.meta.url)
-      : new URL(`./${engine}/child.js`, import.meta.url),
+      ? new URL(`../../../dist/sandbox/engines/${engine}/${name}`, import.meta.url)
+      : new URL(`./${engine}/${name}`, import.meta.url),
   );
   if (existsSync(file)) return file;
   throw new GloveboxError("SANDBOX_UNAVAILABLE", "The sandbox child is not built", {

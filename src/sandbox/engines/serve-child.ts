@@ -17,23 +17,22 @@ import { STUCK, trustStart } from "./realm.ts";
 /** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
-/**
- * Preparing the next realm takes longer than the host needs to deliver the last result. Started at once on the same
- * core, it would delay that result.
- */
-const REST_MS = 2;
 const REST = new Int32Array(new SharedArrayBuffer(4));
 
-/** Runs until the host is gone. Realms are prepared for `usualMemoryBytes`. */
-export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): Promise<never> {
+/**
+ * Runs until the host is gone. Realms are prepared for `usualMemoryBytes`, each `restMs` after the end of the last
+ * program: preparing one that takes longer than the host needs to deliver the last result would delay that result.
+ */
+export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number, restMs: number): Promise<never> {
   // An error from this process may reach a program, which must not see paths of this machine.
   Error.stackTraceLimit = 0;
-  return new ChildServer(createRealm, usualMemoryBytes).serve();
+  return new ChildServer(createRealm, usualMemoryBytes, restMs).serve();
 }
 
 class ChildServer {
   readonly #createRealm: CreateRealm;
   readonly #usualMemoryBytes: number;
+  readonly #restMs: number;
   readonly #reader = createFrameReader(MAX_FRAME_BYTES);
   #realm: Realm | undefined;
   #outgoing: Buffer[] = [];
@@ -43,9 +42,10 @@ class ChildServer {
   /** When the program's time is over, by the clock of this process. */
   #deadline = 0;
 
-  constructor(createRealm: CreateRealm, usualMemoryBytes: number) {
+  constructor(createRealm: CreateRealm, usualMemoryBytes: number, restMs: number) {
     this.#createRealm = createRealm;
     this.#usualMemoryBytes = usualMemoryBytes;
+    this.#restMs = restMs;
   }
 
   /** Only awaits the creation of realms. */
@@ -60,7 +60,7 @@ class ChildServer {
       this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
       this.#run(this.#realm, frame, start);
       this.#flush();
-      Atomics.wait(REST, 0, 0, REST_MS);
+      Atomics.wait(REST, 0, 0, this.#restMs);
       this.#realm.dispose();
     }
   }

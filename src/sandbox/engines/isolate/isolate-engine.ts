@@ -22,7 +22,7 @@ const FLAGS = [
 
 /** `node` is the executable of the gateway itself, so that the native module fits. */
 export function createIsolateEngine(node: string): Engine {
-  return createNodeEngine("isolate", node, FLAGS, { from: findNative(), at: "/engine/isolated-vm.node" });
+  return createNodeEngine("isolate", node, FLAGS, [{ from: findNative(), at: "/engine/isolated-vm.node" }]);
 }
 
 /** The prebuilt module for this Node and platform; it ships inside the package, so nothing is compiled. */

@@ -1,10 +1,19 @@
-/** The entry of a child that runs programs in QuickJS: `child.js WASM MEMORY`. */
+/** The entry of a child that runs programs in QuickJS: `child.js WASM IMAGE MEMORY`. */
 
 import { readFileSync } from "node:fs";
 
 import { serveChild } from "../serve-child.ts";
-import { compileQuickjs } from "./load-quickjs.ts";
+import { parseImage } from "./image.ts";
+import { QuickjsInstance, compileQuickjs } from "./load-quickjs.ts";
 import { createQuickjsRealms } from "./quickjs-realm.ts";
 
-const wasm = compileQuickjs(readFileSync(process.argv[2] ?? ""));
-await serveChild(createQuickjsRealms(wasm), Number(process.argv[3]));
+/** The build replaces this by the digest of the image that it made. */
+declare const QUICKJS_IMAGE_DIGEST: string;
+
+const [, , wasmFile = "", imageFile = "", memoryBytes] = process.argv;
+const bytes = readFileSync(wasmFile);
+const image = parseImage(readFileSync(imageFile), QUICKJS_IMAGE_DIGEST, bytes);
+const wasm = compileQuickjs(bytes);
+const createRealm = createQuickjsRealms(image, () => new QuickjsInstance(wasm));
+/** A reset takes less time than a rest. */
+await serveChild(createRealm, Number(memoryBytes), 0);

@@ -4,19 +4,26 @@ import { createRequire } from "node:module";
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { Engine } from "../../engine.ts";
-import { createNodeEngine } from "../engine-files.ts";
+import { createNodeEngine, findBuilt } from "../engine-files.ts";
 
 /**
  * Node's heap is small because programs are not in it. SIGUSR1 would open the inspector to any process that can send a
- * signal. The garbage collector runs after a program that used much memory.
+ * signal. The garbage collector runs after a program that used much memory. One thread beside the main one compiles the
+ * engine's hot functions; more of them would take 3 MB each.
  */
-const NODE_FLAGS = ["--no-warnings", "--max-old-space-size=64", "--disable-sigusr1", "--expose-gc"];
+const NODE_FLAGS = ["--no-warnings", "--max-old-space-size=64", "--disable-sigusr1", "--expose-gc", "--v8-pool-size=1"];
 /** In kilobytes, of the 8 MB that a process has, so that QuickJS reaches the end of its own stack first. Windows has 1 MB. */
 const FLAGS = process.platform === "win32" ? NODE_FLAGS : [...NODE_FLAGS, "--stack-size=3900"];
 
+/** The memory that programs start from; the build writes it beside the child. */
+export const IMAGE_FILE = "quickjs.image";
+
 /** `node` is the executable of the gateway itself: there is always one. */
 export function createQuickjsEngine(node: string): Engine {
-  return createNodeEngine("quickjs", node, FLAGS, { from: findWasm(), at: "/engine/quickjs.wasm" });
+  return createNodeEngine("quickjs", node, FLAGS, [
+    { from: findWasm(), at: "/engine/quickjs.wasm" },
+    { from: findBuilt("quickjs", IMAGE_FILE), at: "/engine/quickjs.image" },
+  ]);
 }
 
 function findWasm(): string {

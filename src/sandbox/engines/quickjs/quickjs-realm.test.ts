@@ -1,19 +1,17 @@
 /** One realm, driven as a child drives it: what ends it, what it says then, and what it leaves behind. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { DEFAULT_LIMITS } from "../../../domain/index.ts";
 import { TO_GUEST, TO_HOST } from "../../wire.ts";
 import type { Realm } from "../realm.ts";
-import { compileQuickjs } from "./load-quickjs.ts";
+import { loadQuickjsImage } from "../../fixtures/quickjs-image.ts";
 import { createQuickjsRealms } from "./quickjs-realm.ts";
 
 const MEGABYTE = 1024 * 1024;
-const WASM = fileURLToPath(import.meta.resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm"));
-const createRealm = createQuickjsRealms(compileQuickjs(readFileSync(WASM)));
+const { image, createInstance } = loadQuickjsImage();
+const createRealm = createQuickjsRealms(image, createInstance);
 
 interface Opened {
   readonly realm: Realm;

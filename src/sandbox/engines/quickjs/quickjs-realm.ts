@@ -1,35 +1,73 @@
 /** A QuickJS context with the guest in it. Handles of the guest stay in here; only strings and numbers leave. */
 
-import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
-
-import { GUEST_SOURCE } from "../../guest.generated.ts";
-import { PROGRAM_FILE, PROGRAM_TAIL, TO_HOST } from "../../wire.ts";
+import { PROGRAM_TAIL, TO_HOST } from "../../wire.ts";
 import type { ThrownMessage } from "../../wire.ts";
 import type { Frame } from "../../frames.ts";
 import { trustThrown } from "../realm.ts";
 import type { CreateRealm, ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
 import { ContextValues, GuestThrew, HEAD, withAuthorStack } from "./context-values.ts";
-import { FIRST_BYTES, MemoryExhausted, loadQuickjs } from "./load-quickjs.ts";
-import type { QuickjsInstance, WasmModule } from "./load-quickjs.ts";
+import { PARSE_URL, SEND, SET_URL_PART, canReset, findDifference, reset } from "./image.ts";
+import type { Image } from "./image.ts";
+import { FIRST_BYTES, MemoryExhausted, NO_HOST } from "./load-quickjs.ts";
+import type { EngineHost, Handle, QuickjsInstance } from "./load-quickjs.ts";
 
-const GUEST_FILE = "guest.js";
+/** So many resets are trusted before all memory is compared with the image. */
+const COMPARE_EVERY = 1_000;
 const OUT_OF_MEMORY: ProgramFailure = { kind: "overrun", overrun: "memory" };
 
-/** Realms of one compiled engine, each with a separate instance. */
-export function createQuickjsRealms(wasm: WasmModule): CreateRealm {
-  return async (memoryBytes, send) => toRealm(await loadQuickjs(wasm, memoryBytes), memoryBytes, send);
+/**
+ * Realms that all start from one image. The instance of a realm that was disposed of is reset and serves the next one,
+ * unless something about it is unusual: then it is dropped.
+ */
+export function createQuickjsRealms(
+  image: Image,
+  createInstance: () => QuickjsInstance,
+  compareEvery = COMPARE_EVERY,
+): CreateRealm {
+  let clean: QuickjsInstance | undefined;
+  let resets = 0;
+
+  const take = (): QuickjsInstance => {
+    const instance = clean ?? createInstance();
+    if (!clean) reset(instance, image);
+    clean = undefined;
+    return instance;
+  };
+
+  const giveBack = (instance: QuickjsInstance, sawViolation: boolean): void => {
+    instance.host = NO_HOST;
+    if (sawViolation || !canReset(instance, image)) return drop(instance);
+    reset(instance, image);
+    resets += 1;
+    if (resets % compareEvery === 0) requireImage(instance, image);
+    clean = instance;
+  };
+
+  return (memoryBytes, send) => {
+    const instance = take();
+    instance.setCeiling(memoryBytes);
+    const world = new QuickjsWorld(instance, image, send);
+    return toRealm(world, memoryBytes, () => giveBack(instance, world.sawViolation));
+  };
 }
 
-/**
- * Values are not freed one by one, which could run code of the program: the instance is dropped as a whole. One that has
- * grown is collected at once, because the kernel counts its memory against the next program.
- */
-function toRealm(instance: QuickjsInstance, memoryBytes: number, send: Send): Realm {
-  const held: { world: QuickjsWorld | undefined } = { world: new QuickjsWorld(instance, send) };
+/** A difference is a fault of the reset itself, and programs before this one may have seen it too: the child ends. */
+function requireImage(instance: QuickjsInstance, image: Image): void {
+  const address = findDifference(instance, image);
+  if (address !== undefined) throw new TypeError(`Address ${address} differs from the image after a reset`);
+}
+
+/** Memory that has grown is collected at once, because the kernel counts it against the next program. */
+function drop({ bytes }: QuickjsInstance): void {
+  if (bytes.length > FIRST_BYTES) globalThis.gc?.();
+}
+
+function toRealm(open: QuickjsWorld, memoryBytes: number, giveBack: () => void): Realm {
+  let held: QuickjsWorld | undefined = open;
   const world = (): QuickjsWorld => {
-    if (!held.world) throw new TypeError("The realm is disposed of");
-    return held.world;
+    if (!held) throw new TypeError("The realm is disposed of");
+    return held;
   };
   return {
     memoryBytes,
@@ -38,50 +76,55 @@ function toRealm(instance: QuickjsInstance, memoryBytes: number, send: Send): Re
     explain: (thrown) => world().explain(thrown),
     usage: () => world().usage(),
     dispose() {
-      const hasGrown = held.world?.hasGrown ?? false;
-      held.world = undefined;
-      if (hasGrown) globalThis.gc?.();
+      const isOpen = held !== undefined;
+      held = undefined;
+      if (isOpen) giveBack();
     },
   };
 }
 
-class QuickjsWorld {
+class QuickjsWorld implements EngineHost {
   readonly #instance: QuickjsInstance;
-  readonly #crossing: ContextValues;
+  readonly #image: Image;
+  readonly #values: ContextValues;
   readonly #send: Send;
-  readonly #start: QuickJSHandle;
-  readonly #deliver: QuickJSHandle;
   #deadline = Infinity;
   /** Inside the executor of a promise an interrupt becomes a rejection, which a program can catch; this stays. */
   #isExpired = false;
+  #sawViolation = false;
   #usedBefore = process.cpuUsage();
 
-  constructor(instance: QuickjsInstance, send: Send) {
-    const { context, runtime } = instance;
+  constructor(instance: QuickjsInstance, image: Image, send: Send) {
     this.#instance = instance;
-    this.#crossing = new ContextValues(context);
+    this.#image = image;
+    this.#values = new ContextValues(instance, image.roots);
     this.#send = send;
-    runtime.setInterruptHandler(() => this.#shouldStop());
-    const guest = this.#boot(context);
-    this.#start = context.getProp(guest, "start");
-    this.#deliver = context.getProp(guest, "deliver");
+    instance.host = this;
   }
 
-  get hasGrown(): boolean {
-    return this.#instance.sizeBytes > FIRST_BYTES;
+  /** A limit was exceeded, or an exception of this process passed through the engine. */
+  get sawViolation(): boolean {
+    return this.#sawViolation || this.#isExpired;
   }
 
   start(javascript: string, startText: string, atMs: number, timeoutMs: number): void {
-    const crossing = this.#crossing;
     this.#usedBefore = process.cpuUsage();
     this.#within(timeoutMs, () => {
-      const program = crossing.evaluate(`${HEAD}${javascript}${PROGRAM_TAIL}`, PROGRAM_FILE);
-      crossing.give(this.#start, program, startText, atMs);
+      const program = this.#values.evaluate(`${HEAD}${javascript}${PROGRAM_TAIL}`, this.#image.roots.programFile);
+      this.#give(this.#image.start, [program, this.#values.write(startText), this.#values.number(atMs)]);
     });
   }
 
   deliver({ kind, id, text, atMs }: Frame, timeoutMs: number): void {
-    this.#within(timeoutMs, () => this.#crossing.give(this.#deliver, kind, id, text, atMs));
+    const values = this.#values;
+    this.#within(timeoutMs, () =>
+      this.#give(this.#image.deliver, [
+        values.number(kind),
+        values.number(id),
+        values.write(text),
+        values.number(atMs),
+      ]),
+    );
   }
 
   /** Any other exception is a fault of the engine itself, and ends the child. */
@@ -98,49 +141,61 @@ class QuickjsWorld {
 
   usage(): string {
     const { user, system } = process.cpuUsage(this.#usedBefore);
-    return `${user + system} ${this.#instance.sizeBytes}`;
+    return `${user + system} ${this.#instance.bytes.length}`;
   }
 
-  #shouldStop(): boolean {
+  shouldStop(): boolean {
     if (performance.now() < this.#deadline) return false;
     this.#isExpired = true;
     return true;
   }
 
+  call(id: number, args: Handle): Handle {
+    const values = this.#values;
+    const read = (index: number): string => values.read(values.argument(args, index));
+    switch (id) {
+      case SEND:
+        this.#take(values.readNumber(values.argument(args, 0)), values.readNumber(values.argument(args, 1)), read(2));
+        return 0;
+      case PARSE_URL: {
+        const parts = parseUrlParts(read(0), values.isString(values.argument(args, 1)) ? read(1) : undefined);
+        return parts === undefined ? 0 : values.write(parts);
+      }
+      case SET_URL_PART:
+        return values.write(setUrlPart(read(0), read(1), read(2)));
+      default:
+        throw new TypeError(`The guest has no host function ${id}`);
+    }
+  }
+
   /** Runs `act` and then every job that waits, all before the deadline. */
   #within(timeoutMs: number, act: () => void): void {
     this.#deadline = performance.now() + timeoutMs;
-    act();
-    const ran = this.#instance.runtime.executePendingJobs();
-    if (ran.error) throw this.#crossing.describe(ran.error, "thrown");
+    try {
+      act();
+      this.#values.runJobs();
+    } catch (thrown) {
+      if (!(thrown instanceof GuestThrew) || this.#isOutOfMemory(thrown.thrown)) this.#sawViolation = true;
+      throw thrown;
+    }
     if (this.#isExpired) throw new RangeError("The time is over");
   }
 
-  #boot(context: QuickJSContext): QuickJSHandle {
-    const crossing = this.#crossing;
-    crossing.evaluate(GUEST_SOURCE, GUEST_FILE).dispose();
-    const boot = context.getProp(context.global, "__boot");
-    const send = context.newFunction("send", (kind, id, text) => {
-      this.#take(context.getNumber(kind), context.getNumber(id), crossing.read(text));
-    });
-    const parse = context.newFunction("parse", (href, base) => {
-      const from = base !== undefined && context.typeof(base) === "string" ? crossing.read(base) : undefined;
-      const parts = parseUrlParts(crossing.read(href), from);
-      return parts === undefined ? undefined : crossing.write(parts);
-    });
-    const set = context.newFunction("set", (href, part, value) =>
-      crossing.write(setUrlPart(crossing.read(href), crossing.read(part), crossing.read(value))),
-    );
-    return crossing.call(boot, send, parse, set);
+  /** Calls with values that are not needed afterwards. They stay when the call throws, which ends the program. */
+  #give(target: Handle, args: readonly Handle[]): void {
+    this.#values.free(this.#values.call(target, args));
+    for (const handle of args) this.#values.free(handle);
   }
 
   /** Forwards one frame of the guest. Frames of an expired program come after its end and are dropped. */
   #take(kind: number, id: number, text: string): void {
     if (this.#isExpired) return;
+    if (kind === TO_HOST.OVERRUN) this.#sawViolation = true;
     if (kind !== TO_HOST.THREW) return this.#send(kind, id, text);
     const thrown = trustThrown(text);
-    if (this.#isOutOfMemory(thrown)) return this.#send(TO_HOST.OVERRUN, 0, "memory");
-    this.#send(kind, id, JSON.stringify(withAuthorStack(thrown)));
+    if (!this.#isOutOfMemory(thrown)) return this.#send(kind, id, JSON.stringify(withAuthorStack(thrown)));
+    this.#sawViolation = true;
+    this.#send(TO_HOST.OVERRUN, 0, "memory");
   }
 
   /**

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { GloveboxError } from "../../../domain/index.ts";
 import { WIRE_DESCRIPTOR } from "../../engine.ts";
 import type { ChildCommand, Engine, EngineFile } from "../../engine.ts";
-import { findChild, listLibraries } from "../engine-files.ts";
+import { findBuilt, listLibraries } from "../engine-files.ts";
 
 /** The version that the suites run on; the package is a peer that may be missing. */
 export const WORKERD_VERSION = "1.20261104.1";
@@ -24,7 +24,7 @@ const ARGS = ["serve", "--experimental", "--socket-fd", `wire=${WIRE_DESCRIPTOR}
 /** Finds the package with `require`. Throws SANDBOX_UNAVAILABLE with the remedy if workerd is missing. */
 export function createWorkerdEngine(require: NodeJS.Require = createRequire(import.meta.url)): Engine {
   const workerd = findWorkerd(require);
-  const child = findChild("workerd");
+  const child = findBuilt("workerd", "child.js");
   const config = join(dirname(child), "workerd.capnp");
   return {
     name: "workerd",
