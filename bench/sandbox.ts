@@ -3,8 +3,11 @@
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { Limits } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
+import { createQuickjsRealms } from "../src/sandbox/engines/quickjs/quickjs-realm.ts";
+import { loadQuickjsImage } from "../src/sandbox/fixtures/quickjs-image.ts";
 import { confineEngine, createEngine, openSandbox } from "../src/sandbox/index.ts";
 import type { SandboxResult } from "../src/sandbox/index.ts";
+import { REHEARSAL } from "../src/sandbox/wire.ts";
 import { KERNELS, runCold, runHere } from "./kernels.ts";
 import { ms, print, rate, time } from "./measure.ts";
 import { runProgram } from "./run-program.ts";
@@ -29,6 +32,27 @@ export async function benchSandbox(): Promise<void> {
   await benchTrivial(run);
   await benchCalls(run);
   await benchKernels(run);
+  await benchReset();
+}
+
+/** In this process, because a child also reads and writes frames. Every program has another text. */
+async function benchReset(): Promise<void> {
+  const { image, createInstance } = loadQuickjsImage();
+  const createRealm = createQuickjsRealms(image, createInstance);
+  const start = JSON.stringify(REHEARSAL);
+  const runMany = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n += 1) {
+      const realm = await createRealm(LIMITS.memoryBytes, () => undefined);
+      realm.start(`return 1 + ${n}`, start, 0, LIMITS.wallMs);
+      realm.dispose();
+    }
+  };
+  const count = 5_000;
+  await runMany(count);
+  const before = process.cpuUsage();
+  await runMany(count);
+  const { user, system } = process.cpuUsage(before);
+  print("quickjs: reset and return 1+n, processor time", ms((user + system) / 1_000 / count), "aim: 0.25 ms");
 }
 
 async function benchTrivial(run: (body: string) => Promise<SandboxResult>): Promise<void> {
