@@ -6,6 +6,7 @@ import { serveChild } from "../serve-child.ts";
 import { parseImage } from "./image.ts";
 import { QuickjsInstance, compileQuickjs } from "./load-quickjs.ts";
 import { createQuickjsRealms } from "./quickjs-realm.ts";
+import { rehearse } from "./rehearse.ts";
 
 /** The build replaces this by the digest of the image that it made. */
 declare const QUICKJS_IMAGE_DIGEST: string;
@@ -15,5 +16,6 @@ const bytes = readFileSync(wasmFile);
 const image = parseImage(readFileSync(imageFile), QUICKJS_IMAGE_DIGEST, bytes);
 const wasm = compileQuickjs(bytes);
 const createRealm = createQuickjsRealms(image, () => new QuickjsInstance(wasm));
+await rehearse(createRealm);
 /** A reset takes less time than a rest. */
 await serveChild(createRealm, Number(memoryBytes), 0);
