@@ -297,5 +297,7 @@ export type StepPhase = "always" | "until replied" | "if made" | "once replied";
 export interface Step {
   readonly name: string;
   readonly phase: StepPhase;
+  /** It may take milliseconds, so it waits for its turn on the gateway's thread. */
+  readonly isLong?: true;
   readonly run: (crossing: Crossing) => Promise<unknown> | void;
 }

@@ -5,6 +5,7 @@
 
 import { GloveboxError, defined, toPublicError } from "../domain/index.ts";
 import type { CallPlan, CallRecord, DryRun, ErrorCode, LabelSource, PublicError, Reply } from "../domain/index.ts";
+import { takeTurn } from "../timing/index.ts";
 
 import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
@@ -12,6 +13,7 @@ import { Crossing, ExecutionSuspended, createCallSlots, createRecorder } from ".
 import type { BridgeOptions, BridgeState, JournaledCall, StepPhase } from "./crossing.ts";
 import { createDryRun } from "./dry-run.ts";
 import { createHostTime } from "./host-time.ts";
+import type { HostTime } from "./host-time.ts";
 import { STEPS } from "./steps/step-list.ts";
 
 export interface Bridge {
@@ -79,23 +81,30 @@ export function openBridge(options: BridgeOptions): Bridge {
 async function cross(crossing: Crossing): Promise<Reply> {
   const { hostTime } = crossing.bridge;
   hostTime.enter();
-  for (const { phase, run } of STEPS) {
+  for (const { phase, isLong = false, run } of STEPS) {
     if (!isDue(phase, crossing)) continue;
     try {
+      const turn = isLong ? takeTurn(hostTime) : undefined;
+      if (turn) await pause(hostTime, turn);
+      const overrun = turn && !crossing.reply ? hostTime.overrun() : undefined;
+      if (overrun) throw overrun;
       const work = run(crossing);
-      if (!work) continue;
-      hostTime.leave();
-      try {
-        await work;
-      } finally {
-        hostTime.enter();
-      }
+      if (work) await pause(hostTime, work);
     } catch (thrown) {
       fail(crossing, thrown);
     }
   }
   hostTime.leave();
   return crossing.end();
+}
+
+async function pause(hostTime: HostTime, work: Promise<unknown>): Promise<void> {
+  hostTime.leave();
+  try {
+    await work;
+  } finally {
+    hostTime.enter();
+  }
 }
 
 function isDue(phase: StepPhase, { reply, fatal, isSkipped, isSuspended }: Crossing): boolean {

@@ -7,4 +7,5 @@ export { createRecent } from "./recent.ts";
 export type { Recent } from "./recent.ts";
 export { runAtOnce, runInSlices } from "./slices.ts";
 export type { RunSlice, SlicedWork } from "./slices.ts";
+export { takeTurn } from "./turns.ts";
 export { NEVER, settlesWithin, untilAborted } from "./until-aborted.ts";

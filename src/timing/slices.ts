@@ -9,7 +9,7 @@ export type SlicedWork<T> = Generator<undefined, T>;
 export type RunSlice = <T>(slice: () => T) => T;
 
 /** Everything else on this thread waits at most about this long for one slice. */
-const SLICE_MS = 5;
+export const SLICE_MS = 5;
 
 /** Runs the work on this thread, and lets the event loop turn after each slice. */
 export async function runInSlices<T>(work: SlicedWork<T>, run: RunSlice = (slice) => slice()): Promise<T> {

@@ -2,8 +2,18 @@
 
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { backoffMs, createRecent, pollEvery, runAtOnce, runInSlices, settlesWithin, untilAborted } from "./index.ts";
+import {
+  backoffMs,
+  createRecent,
+  pollEvery,
+  runAtOnce,
+  runInSlices,
+  settlesWithin,
+  takeTurn,
+  untilAborted,
+} from "./index.ts";
 import type { SlicedWork } from "./index.ts";
 
 test("createRecent keeps entries up to its limit and drops the one used longest ago", () => {
@@ -108,4 +118,34 @@ describe("sliced work", () => {
     let steps = 0;
     assert.equal(runAtOnce(workUntil(() => (steps += 1) > 3)), "done");
   });
+});
+
+test("takeTurn lets the event loop turn between long work, and owners take turns", async () => {
+  await nextTurn();
+  const [busy, other] = [{}, {}];
+  const order: string[] = [];
+  const work = async (owner: object, name: string): Promise<void> => {
+    const later = takeTurn(owner);
+    if (later) await later;
+    order.push(name);
+    for (const until = performance.now() + 10; performance.now() < until;);
+  };
+  const turn = (): void => {
+    order.push("turn");
+    if (order.length < 20) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const all = ["1", "2", "3", "4"].map((name) => work(busy, name));
+  all.push(work(other, "other"));
+  await Promise.all(all);
+  const works = order.filter((name) => name !== "turn");
+  assert.deepEqual(works, ["1", "2", "other", "3", "4"]);
+  for (const [index, name] of order.entries()) {
+    if (name !== "turn" && name !== "1") assert.equal(order[index - 1], "turn");
+  }
+});
+
+test("takeTurn does not delay short work", async () => {
+  await nextTurn();
+  assert.equal(takeTurn({}), undefined);
 });

@@ -40,7 +40,7 @@ export const STEPS: readonly Step[] = [
   // Refuses a tool that an exact call plan does not contain.
   { name: "plan", phase: "until replied", run: checkPlan },
   // Parses the arguments within the limits and by the tool's schema.
-  { name: "parse", phase: "until replied", run: parseCall },
+  { name: "parse", phase: "until replied", isLong: true, run: parseCall },
   // Asks the rules and the data-flow guard: allow, ask or deny.
   { name: "decide", phase: "until replied", run: decide },
   // Writes the intent to the ledger, and to disk unless it is an allowed read, before anything leaves.
@@ -54,19 +54,19 @@ export const STEPS: readonly Step[] = [
   // Finds the trace context that the upstream is given.
   { name: "trace", phase: "if made", run: findTrace },
   // Calls the upstream within `limits.callMs`, or answers a builtin call.
-  { name: "invoke", phase: "if made", run: invoke },
+  { name: "invoke", phase: "if made", isLong: true, run: invoke },
   // Learns the shape of the result, unless the session has read labeled data or reads it with this call.
   { name: "learn shape", phase: "if made", run: learnShape },
   // Keeps files on the host and puts their handles into the result.
   { name: "store attachments", phase: "if made", run: storeAttachments },
   // Checks the result against the limits and the output schema, and makes it the reply.
-  { name: "parse result", phase: "until replied", run: takeResult },
+  { name: "parse result", phase: "until replied", isLong: true, run: takeResult },
   // Frees the slot.
   { name: "release", phase: "always", run: release },
   // Closes the line of the trace and reports it as an event.
   { name: "report", phase: "once replied", run: report },
   // Writes the outcome to the ledger.
-  { name: "record end", phase: "once replied", run: recordEnd },
+  { name: "record end", phase: "once replied", isLong: true, run: recordEnd },
   // Adds what the reply brings to what the session has read.
   { name: "deliver labels", phase: "once replied", run: deliverLabels },
   // Hands the call to the journal, which writes it before the program sees the reply.

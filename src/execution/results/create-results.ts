@@ -31,7 +31,6 @@ const FILE_PAGE_BYTES = 768 * 1024;
 
 export function createResults(options: ResultsOptions): Results {
   const { store, now, createId } = options;
-  const parsed = createParsedValues();
 
   const put = async (owner: ResultOwner, file: KeptFile, shape: string): Promise<ResultId> => {
     const id = createId();
@@ -55,15 +54,11 @@ export function createResults(options: ResultsOptions): Results {
     return whole;
   };
 
-  const readValue = async (summary: ResultSummary, spend: RunSlice): Promise<Json> => {
-    const known = parsed.get(summary.id);
-    if (known !== undefined) return known;
+  const readValue = shareParsed(async (summary, spend) => {
     const { body } = await getBody(summary);
     // `keepValue` of this gateway wrote it.
-    const value = spend(() => parseJson(Buffer.from(body).toString("utf8")) ?? null);
-    parsed.add(summary.id, value, summary.bytes);
-    return value;
-  };
+    return spend(() => parseJson(Buffer.from(body).toString("utf8")) ?? null);
+  });
 
   return {
     async keepValue(owner, value) {
@@ -86,23 +81,35 @@ export function createResults(options: ResultsOptions): Results {
   };
 }
 
-/** Pages of a value are usually read one after the other, and parsing it is expensive. */
-function createParsedValues() {
+type ReadValue = (summary: ResultSummary, spend: RunSlice) => Promise<Json>;
+
+/** Pages of a value are usually read one after the other or at the same time, and parsing it is expensive. */
+function shareParsed(read: ReadValue): ReadValue {
   const values = new Map<ResultId, { readonly value: Json; readonly bytes: number }>();
-  return {
-    /** `undefined` for a value that is not kept. */
-    get: (id: ResultId): Json | undefined => values.get(id)?.value,
-    /** Drops the oldest ones above the limit, never this one. */
-    add(id: ResultId, value: Json, bytes: number): void {
-      values.set(id, { value, bytes });
-      let total = values.values().reduce((sum, one) => sum + one.bytes, 0);
-      for (const [oldest, one] of values) {
-        if (total <= PARSED_BYTES || oldest === id) return;
-        values.delete(oldest);
-        total -= one.bytes;
-      }
-    },
+  const reading = new Map<ResultId, Promise<Json>>();
+  /** Drops the oldest ones above the limit, never this one. */
+  const add = (id: ResultId, value: Json, bytes: number): void => {
+    values.set(id, { value, bytes });
+    let total = values.values().reduce((sum, one) => sum + one.bytes, 0);
+    for (const [oldest, one] of values) {
+      if (total <= PARSED_BYTES || oldest === id) return;
+      values.delete(oldest);
+      total -= one.bytes;
+    }
   };
+  const readOnce: ReadValue = async (summary, spend) => {
+    const { id, bytes } = summary;
+    const known = values.get(id);
+    if (known) return known.value;
+    const shared = reading.get(id);
+    // One that failed may have spent its own budget.
+    if (shared) return shared.catch(() => readOnce(summary, spend));
+    const own = read(summary, spend).finally(() => reading.delete(id));
+    reading.set(id, own);
+    add(id, await own, bytes);
+    return own;
+  };
+  return readOnce;
 }
 
 /** Not by MIME type: a server may call any bytes JSON. Every kept value has a shape. */

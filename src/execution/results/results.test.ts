@@ -112,6 +112,24 @@ describe("a large value", () => {
     assert.equal(await read(one, "a"), 1);
     assert.deepEqual(found, [one, two, three]);
   });
+  it("kept values that are read at the same time are parsed once, also after one reader was refused", async () => {
+    const results = await open();
+    const { handle } = await results.keepValue(OWNER, { a: 1 });
+    let parses = 0;
+    const spend = <T>(slice: () => T): T => {
+      parses += 1;
+      return slice();
+    };
+    const refuse = (): never => assert.fail("refused");
+    const read = (run: Parameters<typeof results.read>[3]) => results.read(AGENT.id, handle, { path: "a" }, run);
+    const [first, ...others] = await Promise.allSettled([read(refuse), read(spend), read(spend), read(spend)]);
+    assert.equal(first?.status, "rejected");
+    assert.deepEqual(
+      others.map((one) => one.status === "fulfilled" && one.value.value),
+      [1, 1, 1],
+    );
+    assert.equal(parses, 4); // one parse, and a slice for each path
+  });
   it("reading counts the time of its slices and ends with a refused one", async () => {
     const results = await open();
     const { handle } = await results.keepValue(OWNER, ["a"]);

@@ -1,0 +1,56 @@
+/** Turns on this thread: while one owner has much to do, the event loop and other owners still get their turns. */
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { SLICE_MS } from "./slices.ts";
+
+interface OwnerQueue {
+  readonly owner: object;
+  readonly waiting: (() => void)[];
+}
+
+/** In the order in which they are served: one at a time of each owner. */
+const queues = new Map<object, OwnerQueue>();
+let turnStartedAt: number | undefined;
+let isServing = false;
+
+/** `undefined` if there is time in this turn of the event loop: then start at once. Otherwise resolves in a later turn. */
+export function takeTurn(owner: object): Promise<void> | undefined {
+  if (!queues.has(owner) && !isTurnLong()) return undefined;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const queue = queues.get(owner) ?? { owner, waiting: [] };
+  queue.waiting.push(resolve);
+  queues.set(owner, queue);
+  if (!isServing) void serve();
+  return promise;
+}
+
+/** Measured from the first question in a turn. */
+function isTurnLong(): boolean {
+  if (turnStartedAt === undefined) {
+    turnStartedAt = performance.now();
+    setImmediate(() => (turnStartedAt = undefined)).unref();
+  }
+  return performance.now() - turnStartedAt > SLICE_MS;
+}
+
+async function serve(): Promise<void> {
+  isServing = true;
+  while (queues.size > 0) {
+    await nextTurn();
+    const until = performance.now() + SLICE_MS;
+    do {
+      releaseNext();
+      await Promise.resolve(); // what was released runs before this continues
+    } while (queues.size > 0 && performance.now() < until);
+  }
+  isServing = false;
+}
+
+function releaseNext(): void {
+  const [queue] = queues.values();
+  if (!queue) return;
+  queues.delete(queue.owner);
+  queue.waiting.shift()?.();
+  if (queue.waiting.length > 0) queues.set(queue.owner, queue);
+}
