@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -83,6 +84,21 @@ test("files of the operator stay where they are", async (t) => {
   writeFileSync(join(from, "rules.json"), "{}");
   assert.equal(await open(), "value");
   assert.deepEqual(readdirSync(from), ["rules.json"]);
+});
+
+test("a store with a change that was not completed moves without that change", async (t) => {
+  const { open, former, from } = await plan(t);
+  {
+    using database = new DatabaseSync(former);
+    database.exec("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE");
+    database.exec("UPDATE meta SET value = 'changed'; CREATE TABLE filler (value BLOB)");
+    for (let row = 0; row < 20; row += 1) database.exec("INSERT INTO filler VALUES (zeroblob(4000))");
+    // As a kill leaves them: the pages before the change in the journal, pages of the change in the store.
+    for (const file of [former, `${former}-journal`]) copyFileSync(file, `${file}.killed`);
+  }
+  for (const file of [former, `${former}-journal`]) renameSync(`${file}.killed`, file);
+  assert.equal(await open(), "value");
+  assert.equal(existsSync(from), false);
 });
 
 test("records that are only in the write-ahead log move with the store", async (t) => {

@@ -31,6 +31,7 @@ const OWN_FILE = /^(?:glovebox|ledger)\./;
 const SIDE_FILE = /-(?:wal|shm|journal)$/;
 /** A copy before it has its name, and the original of a complete copy. */
 const [COPY, ORIGINAL] = [".moving", ".moved"];
+const JOURNAL = "-journal";
 const COPY_BYTES = 1024 * 1024;
 /** In the folder above that of the store. It remains: a process may wait for it. */
 const LOCK_FILE = "moving.lock";
@@ -93,6 +94,7 @@ async function moveFiles(options: MoveOptions, former: string): Promise<void> {
     const others = listNames(from).filter((name) => name !== basename(former));
     for (const name of [...others, basename(former)]) moveFile(join(from, name), join(to, name), options.rename);
   }
+  rmSync(former + JOURNAL, { force: true }); // its change is complete, or was undone
   syncFolder(to);
   if (readdirSync(from).length === 0) rmdirSync(from);
 }
@@ -105,6 +107,7 @@ function listNames(folder: string): readonly string[] {
 async function lockStore(options: MoveOptions, former: string): Promise<DatabaseSync> {
   checkLength(former);
   await whenFree({ ...options, path: former }, () => {
+    if (existsSync(former + JOURNAL)) undoChange(former);
     using database = openReadOnly(former);
     isLatest(database, former);
   });
@@ -118,6 +121,12 @@ async function lockStore(options: MoveOptions, former: string): Promise<Database
     database.close();
     throw thrown;
   }
+}
+
+/** A move that was killed may have left a change to undo, which SQLite does at the first read that may also write. */
+function undoChange(path: string): void {
+  using database = openExclusive(path);
+  database.exec("SELECT 1 FROM sqlite_schema");
 }
 
 function openExclusive(path: string): DatabaseSync {
