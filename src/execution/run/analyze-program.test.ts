@@ -56,6 +56,11 @@ const CASES: readonly (readonly [title: string, source: string, needs: readonly 
     'await glovebox.search({ query: "x" }); return good.read({})',
     ["some", ["good"]],
   ],
+  [
+    "waits for no server whose name is only a part of a word",
+    'return await good.read({ text: "unhanging" })',
+    [["good"]],
+  ],
   ["that cannot run waits for no server", "return % good", []],
 ];
 

@@ -11,6 +11,9 @@ import { unlessCancelled } from "../running-table.ts";
 /** The global that searches and describes the tools of all upstreams. */
 const BUILTINS = "glovebox";
 
+/** Whole names only: a server can be named `h`. */
+const WORD = /[\p{ID_Continue}$]+/gu;
+
 type AnalyzeDeps = Pick<ExecutionDeps, "analyze" | "declare" | "snapshot">;
 
 /** Analysis depends on the names of upstreams only, which are known before any of them is ready. */
@@ -33,6 +36,7 @@ function findNeeds(
 ): readonly NeededServers[] {
   if (calls.some(({ address, namespace }) => address === "dynamic" && namespace === undefined)) return ["all"];
   const called = new Set(calls.map(({ address, namespace }) => namespace ?? address.split(".", 1).join()));
-  const names = namespaces.map(({ name }) => name).filter((name) => called.has(name) || javascript.includes(name));
-  return [...(javascript.includes(BUILTINS) ? ["some" as const] : []), ...(names.length > 0 ? [names] : [])];
+  const words = new Set(javascript.match(WORD));
+  const names = namespaces.map(({ name }) => name).filter((name) => called.has(name) || words.has(name));
+  return [...(words.has(BUILTINS) ? ["some" as const] : []), ...(names.length > 0 ? [names] : [])];
 }
