@@ -68,6 +68,22 @@ describe("the limit of host time", () => {
     assert.deepEqual([(await call()).ok, (await call()).ok], [true, true]);
     await assert.rejects(call(), { code: "LIMIT_TIME" });
   });
+  it("lets the event loop turn between calls at once that take long", async () => {
+    let turns = 0;
+    const seen: number[] = [];
+    const { bridge } = await openWith(
+      async () => {
+        seen.push(turns);
+        for (const until = performance.now() + 10; performance.now() < until;);
+        return null;
+      },
+      () => 0,
+    );
+    const turn = setInterval(() => (turns += 1), 0);
+    await Promise.all(Array.from({ length: 5 }, () => bridge.call("glovebox.work", "{}")));
+    clearInterval(turn);
+    assert.equal(new Set(seen).size, 5, `the calls saw the turns ${seen.join()}`);
+  });
   it("counts what an upstream's answer costs the host, and not the wait for it", async () => {
     const { clock, work } = createWork();
     const invoke = async (): Promise<null> => {

@@ -41,7 +41,8 @@ async function serve(): Promise<void> {
     const until = performance.now() + SLICE_MS;
     do {
       releaseNext();
-      await Promise.resolve(); // what was released runs before this continues
+      // What was released runs before this continues.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
     } while (queues.size > 0 && performance.now() < until);
   }
   isServing = false;
