@@ -68,7 +68,7 @@ export const STEPS: readonly Step[] = [
   // Writes the outcome to the ledger.
   { name: "record end", phase: "once replied", isLong: true, run: recordEnd },
   // Adds what the reply brings to what the session has read.
-  { name: "deliver labels", phase: "once replied", run: deliverLabels },
+  { name: "deliver labels", phase: "once replied", isLong: true, run: deliverLabels },
   // Hands the call to the journal, which writes it before the program sees the reply.
   { name: "journal", phase: "once replied", run: journal },
   // Removes the call from those under way.
