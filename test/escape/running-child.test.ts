@@ -154,14 +154,17 @@ for (const [name, level] of PLACES) {
   });
 }
 
-/** A process that opens a sandbox and runs an endless program in it. */
+/** A process that opens a sandbox and runs an endless program in it. Starts again if the program did not get so far. */
 async function startGateway(...place: readonly [Level, EngineName]): Promise<ChildProcess> {
   const stdio: ("ignore" | "ipc" | "pipe")[] = ["ignore", "ignore", "ignore", "ipc"];
   while (stdio.length < INHERITED) stdio.push("ignore");
   stdio.push("pipe");
-  const gateway = fork(new URL("fixtures/gateway-process.ts", import.meta.url), place, { stdio });
-  await once(gateway, "message");
-  return gateway;
+  for (let tries = 0; tries < 3; tries += 1) {
+    const gateway = fork(new URL("fixtures/gateway-process.ts", import.meta.url), place, { stdio });
+    const isRunning = once(gateway, "message").then(() => true);
+    if (await Promise.race([isRunning, once(gateway, "exit").then(() => false)])) return gateway;
+  }
+  throw new Error("The program did not start");
 }
 
 async function waitForEnd(pid: number): Promise<void> {
