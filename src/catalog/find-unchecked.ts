@@ -22,7 +22,7 @@ const VALUE_KEYWORDS = new Set(["const", "enum", "default", "examples", "example
 /** Formats of OpenAPI that describe an encoding or a width, not a rule that a string could break. */
 const PLAIN_FORMATS = new Set("int32 int64 uint32 uint64 float double decimal byte binary password".split(" "));
 
-/** Returns at most three, as `pattern of sku: a lookahead`, and then a text about the others. */
+/** Returns at most three, as `pattern of sku: a lookahead`, and then how many others there are. */
 export function findUnchecked(
   input: JsonSchema,
   showName: (name: string) => string,

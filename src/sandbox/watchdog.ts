@@ -1,5 +1,5 @@
 /**
- * Kills children above their limits from a thread of its own. A program can make the gateway's thread late, and that
+ * Kills children above their limits from a separate thread. A program can make the gateway's thread late, and that
  * must not lengthen its limits or those of others. The gateway's own watch of a program usually comes first.
  */
 

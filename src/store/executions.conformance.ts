@@ -202,7 +202,7 @@ export function describeLists(open: () => Promise<Store>): void {
     assert.equal(await store.executions.findHead(sampleOpening(2).id), undefined);
   });
 
-  void test("list finds a text in sources, tool names and error codes, and not in results", async () => {
+  void test("list finds a string in sources, tool names and error codes, and not in results", async () => {
     await using store = await open();
     for (const n of [1, 2, 3]) await store.executions.open(sampleOpening(n));
     const [first, , third] = expected(1, 2, 3);

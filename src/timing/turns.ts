@@ -4,13 +4,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { SLICE_MS } from "./slices.ts";
 
-interface OwnerQueue {
-  readonly owner: object;
-  readonly waiting: (() => void)[];
-}
-
-/** In the order in which they are served: one at a time of each owner. */
-const queues = new Map<object, OwnerQueue>();
+/** What waits, by owner, in the order in which owners are served: one at a time of each. */
+const queues = new Map<object, (() => void)[]>();
 let turnStartedAt: number | undefined;
 let isServing = false;
 
@@ -18,9 +13,9 @@ let isServing = false;
 export function takeTurn(owner: object): Promise<void> | undefined {
   if (!queues.has(owner) && !isTurnLong()) return undefined;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const queue = queues.get(owner) ?? { owner, waiting: [] };
-  queue.waiting.push(resolve);
-  queues.set(owner, queue);
+  const waiting = queues.get(owner) ?? [];
+  waiting.push(resolve);
+  queues.set(owner, waiting);
   if (!isServing) void serve();
   return promise;
 }
@@ -49,9 +44,10 @@ async function serve(): Promise<void> {
 }
 
 function releaseNext(): void {
-  const [queue] = queues.values();
-  if (!queue) return;
-  queues.delete(queue.owner);
-  queue.waiting.shift()?.();
-  if (queue.waiting.length > 0) queues.set(queue.owner, queue);
+  const [next] = queues;
+  if (!next) return;
+  const [owner, waiting] = next;
+  queues.delete(owner);
+  waiting.shift()?.();
+  if (waiting.length > 0) queues.set(owner, waiting);
 }

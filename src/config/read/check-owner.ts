@@ -38,7 +38,7 @@ function checkEntry(path: string, status: Stats, uid: number): void {
 
 /** In a sticky folder no user can replace a file of another. A group with the owner's number is a private one. */
 function isWritableByOthers(status: Stats): boolean {
-  if (status.isSymbolicLink()) return false; // a link has no mode of its own
+  if (status.isSymbolicLink()) return false; // the mode of a link means nothing
   if (status.isDirectory() && (status.mode & STICKY) !== 0) return false;
   if ((status.mode & OTHERS_WRITE) !== 0) return true;
   return (status.mode & GROUP_WRITE) !== 0 && status.gid !== status.uid;

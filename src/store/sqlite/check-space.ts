@@ -15,7 +15,7 @@ export interface SpaceOptions {
   readonly readFreeBytes?: (folder: string) => Promise<number>;
 }
 
-/** A disk that cannot be asked counts as free: writing to it has an error of its own. */
+/** A disk that cannot be asked counts as free: writing to it fails with another error. */
 export function createSpaceCheck(options: SpaceOptions): () => Promise<void> {
   const { path, minFreeBytes = 0, readFreeBytes = readFree } = options;
   if (path === MEMORY || minFreeBytes === 0) return async () => undefined;
