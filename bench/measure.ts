@@ -23,6 +23,14 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+let texts = 0;
+
+/** The same program with a text that was not seen before: analysis and type check remember texts, and models write new ones. */
+export function renew(code: string): string {
+  texts += 1;
+  return `void ${texts}; ${code}`;
+}
+
 /** Returns how many calls of `act` finish per second with `parallel` of them running. */
 export async function rate(count: number, parallel: number, act: () => Promise<unknown>): Promise<number> {
   let left = count;

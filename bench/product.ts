@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 
 import { createGlovebox, defineAdapter } from "../src/main.ts";
 import { timeHop } from "./process-round-trip.ts";
-import { ms, print, rate, time } from "./measure.ts";
+import { ms, print, rate, renew, time } from "./measure.ts";
 
 /** A tool in the gateway's own process, as other products have them. */
 const NEAR = defineAdapter({
@@ -39,7 +39,7 @@ export async function benchProduct(): Promise<void> {
       quotas: { executionsPerMinute: 1_000_000, executionMsPerHour: 1_000_000_000 },
       store: { url: `sqlite:${join(folder, "bench.db")}` },
     });
-    const run = (code: string): Promise<unknown> => glovebox.execute({ code });
+    const run = (code: string): Promise<unknown> => glovebox.execute({ code: renew(code) });
     await time(50, () => run("return 1"));
     console.log("\nProduct (library, real upstream over stdio, ledger on disk)");
     const paced = await time(150, () => run("return 1"), PAUSE_MS);

@@ -2,6 +2,7 @@
 
 import type { ConnectorId, Digest, Limits, PrincipalId } from "../src/domain/index.ts";
 import type { Sandbox, SandboxResult } from "../src/sandbox/index.ts";
+import { renew } from "./measure.ts";
 
 export function runProgram(
   sandbox: Sandbox,
@@ -9,12 +10,13 @@ export function runProgram(
   limits: Limits,
   principal = "bench" as PrincipalId,
 ): Promise<SandboxResult> {
+  const text = renew(javascript);
   return sandbox.run({
     program: {
       digest: "sha256:0" as Digest,
-      source: javascript,
-      checkable: javascript,
-      javascript,
+      source: text,
+      checkable: text,
+      javascript: text,
       insertions: [],
       calls: [],
       findings: [],

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { createGlovebox } from "../src/main.ts";
-import { ms, print, time } from "./measure.ts";
+import { ms, print, renew, time } from "./measure.ts";
 
 const CALL_MS = 100;
 const MANY = 20;
@@ -34,7 +34,7 @@ async function benchParallel(): Promise<void> {
   await using glovebox = await createGlovebox({ mcpServers: { probe: PROBE }, store: { url: "sqlite::memory:" } });
   const run = (calls: number): Promise<unknown> =>
     glovebox.execute({
-      code: `await Promise.all(Array.from({ length: ${calls} }, () => probe.wait({ ms: ${CALL_MS} })))`,
+      code: renew(`await Promise.all(Array.from({ length: ${calls} }, () => probe.wait({ ms: ${CALL_MS} })))`),
     });
   await time(3, () => run(5));
   const one = await time(20, () => run(1));

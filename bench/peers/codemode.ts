@@ -2,17 +2,17 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { createPrograms, expectAnswer } from "./peer.ts";
-import type { Peer } from "./peer.ts";
+import type { Product } from "./peer.ts";
 
 const WORKER = `import { DynamicWorkerExecutor } from "@cloudflare/codemode";
-const tools = { name: "codemode", fns: { echo: async (args) => args } };
+const wait = ({ ms }) => new Promise((done) => setTimeout(done, ms, { ms }));
+const tools = { name: "codemode", fns: { echo: async (args) => args, wait } };
 export default {
   async fetch(request, env) {
     const executor = new DynamicWorkerExecutor({ loader: env.LOADER });
@@ -32,32 +32,42 @@ const main :Workerd.Worker = (
   bindings = [(name = "LOADER", workerLoader = ())],
 );`;
 
-const PROGRAMS = createPrograms('codemode.echo({ message: "x" })');
-
-export async function openCodemode(folder: string): Promise<Peer> {
-  writeFileSync(join(folder, "worker.js"), WORKER);
-  writeFileSync(join(folder, "config.capnp"), CONFIG);
-  const bundle = ["worker.js", "--bundle", "--format=esm", "--outfile=bundle.js", "--external:cloudflare:*"];
-  const built = spawnSync(join(folder, "node_modules/.bin/esbuild"), [...bundle, "--external:node:*"], { cwd: folder });
-  if (built.status !== 0) throw new Error(built.stderr.toString());
-  const socketPath = join(folder, "workerd.sock");
-  const binary = join(folder, "node_modules/@cloudflare/workerd-linux-64/bin/workerd");
-  const child = spawn(binary, ["serve", "--experimental", "config.capnp", `--socket-addr=http=unix:${socketPath}`], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  while (!existsSync(socketPath) && child.exitCode === null) await sleep(20);
-  return {
-    name: "@cloudflare/codemode (dynamic worker and tools in one workerd process), over a socket",
-    tasks: ["nothing", "ten", "hundred"],
-    run: async (task) =>
-      expectAnswer(task, JSON.parse(await ask(socketPath, `async () => { ${PROGRAMS[task]} }`)).result),
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await once(child, "exit");
-    },
-  };
-}
+export const CODEMODE: Product = {
+  name: "@cloudflare/codemode 0.5.6, tools in its process",
+  dialect: {
+    call: (tool, args) => `codemode.${tool}(${args})`,
+    wrap: (body) => `async () => { ${body} }`,
+  },
+  async prepare(folder) {
+    writeFileSync(join(folder, "worker.js"), WORKER);
+    writeFileSync(join(folder, "config.capnp"), CONFIG);
+    const bundle = ["worker.js", "--bundle", "--format=esm", "--outfile=bundle.js", "--external:cloudflare:*"];
+    const esbuild = join(folder, "node_modules/.bin/esbuild");
+    const built = spawnSync(esbuild, [...bundle, "--external:node:*"], { cwd: folder });
+    if (built.status !== 0) throw new Error(built.stderr.toString());
+  },
+  async open(folder) {
+    const socketPath = join(folder, "workerd.sock");
+    rmSync(socketPath, { force: true });
+    const binary = join(folder, "node_modules/@cloudflare/workerd-linux-64/bin/workerd");
+    const args = ["serve", "--experimental", "config.capnp", `--socket-addr=http=unix:${socketPath}`];
+    const child = spawn(binary, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    while (!existsSync(socketPath) && child.exitCode === null) await sleep(2);
+    return {
+      pid: child.pid ?? 0,
+      async run(code) {
+        const { result, error } = JSON.parse(await ask(socketPath, code)) as Readonly<Record<string, unknown>>;
+        if (error !== undefined) throw new Error(`codemode: ${JSON.stringify(error)}`);
+        return result;
+      },
+      async [Symbol.asyncDispose]() {
+        const ended = once(child, "exit");
+        child.kill();
+        await ended;
+      },
+    };
+  },
+};
 
 async function ask(socketPath: string, body: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

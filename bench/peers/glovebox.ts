@@ -1,4 +1,4 @@
-/** `glovebox mcp` with everything on: confinement, analysis, policy, the ledger on disk. */
+/** `glovebox mcp` with everything on: confinement, analysis, type check, policy, the ledger on disk. */
 
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,60 +6,59 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { openMcpClient } from "./mcp-client.ts";
-import { createPrograms, expectAnswer } from "./peer.ts";
-import type { Peer } from "./peer.ts";
+import type { Product } from "./peer.ts";
 
-const SERVER = resolve("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+/** Answers MCP without a package, so that the figures are the gateway's and not the server's. */
+export const SERVER = resolve("test/fixtures/servers/probe-server.mjs");
 
 const ADAPTER = `import { defineAdapter } from ${JSON.stringify(pathToFileURL(resolve("dist/main.js")).href)};
-const input = { type: "object", properties: { message: { type: "string" } }, required: ["message"] };
-const echo = { description: "Says it again", input, effect: "read", run: ({ message }) => ({ message }) };
-export const bench = defineAdapter({ name: "bench", tools: { echo } });`;
-
-/** Tools in the process that answers, as in the other products. */
-export function openGloveboxWithAdapter(folder: string): Promise<Peer> {
-  const cwd = join(folder, "glovebox-adapter");
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, "echo.mjs"), ADAPTER);
-  const name = "Glovebox (isolate in a confined process, ledger on disk, tools in the product's process), over stdio";
-  return open({ cwd, name, call: 'bench.echo({ message: "x" })', upstreams: { adapters: ["./echo.mjs"] } });
-}
+const object = (properties) => ({ type: "object", properties, required: Object.keys(properties) });
+const tools = {
+  echo: { description: "Says it again", input: object({ message: { type: "string" } }), effect: "read", run: (args) => args },
+  wait: {
+    description: "Waits",
+    input: object({ ms: { type: "integer" } }),
+    effect: "read",
+    run: ({ ms }) => new Promise((done) => setTimeout(done, ms, { ms })),
+  },
+};
+export const probe = defineAdapter({ name: "probe", tools });`;
 
 /** Tools in a real MCP server, one process further away. */
-export function openGloveboxWithServer(folder: string): Promise<Peer> {
-  const cwd = join(folder, "glovebox-server");
-  mkdirSync(cwd);
-  const everything = { command: process.execPath, args: [SERVER, "stdio"] };
-  const name = "Glovebox (the same, tools in a server over stdio), over stdio";
-  return open({ cwd, name, call: 'everything.echo({ message: "x" })', upstreams: { mcpServers: { everything } } });
-}
+export const GLOVEBOX: Product = describe("Glovebox, tools in a server", {
+  mcpServers: { probe: { command: process.execPath, args: [SERVER] } },
+});
 
-interface Setup {
-  readonly cwd: string;
-  readonly name: string;
-  readonly call: string;
-  readonly upstreams: object;
-}
+/** Tools in the process that answers, as in the other products. */
+export const GLOVEBOX_NEAR: Product = describe("Glovebox, tools in its process", { adapters: ["./tools.mjs"] });
 
-async function open({ cwd, name, call, upstreams }: Setup): Promise<Peer> {
-  const programs = createPrograms(call);
-  const config = {
-    ...upstreams,
-    sandbox: { limits: { calls: 1_000 } },
-    quotas: { executionsPerMinute: 1_000_000, executionMsPerHour: 1_000_000_000 },
-    store: { url: "sqlite:glovebox.db" },
-  };
-  writeFileSync(join(cwd, "glovebox.config.json"), JSON.stringify(config));
-  const client = await openMcpClient(
-    spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp", "--config", "glovebox.config.json"], {
-      cwd,
-      stdio: ["pipe", "pipe", "ignore"],
-    }),
-  );
+function describe(name: string, upstreams: object): Product {
+  const placeOf = (folder: string): string => join(folder, name.replaceAll(/\W+/g, "-"));
   return {
     name,
-    tasks: ["nothing", "ten", "hundred"],
-    run: async (task) => expectAnswer(task, (await client.call("execute", { code: programs[task] }))["value"]),
-    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+    dialect: { call: (tool, args) => `probe.${tool}(${args})` },
+    async prepare(folder) {
+      const cwd = placeOf(folder);
+      mkdirSync(cwd);
+      writeFileSync(join(cwd, "tools.mjs"), ADAPTER);
+      const config = {
+        ...upstreams,
+        sandbox: { limits: { calls: 1_000 } },
+        quotas: { executionsPerMinute: 1_000_000, executionMsPerHour: 1_000_000_000 },
+        store: { url: "sqlite:glovebox.db" },
+      };
+      writeFileSync(join(cwd, "glovebox.config.json"), JSON.stringify(config));
+    },
+    async open(folder) {
+      const args = [resolve("bin/glovebox.js"), "mcp", "--config", "glovebox.config.json"];
+      const client = await openMcpClient(
+        spawn(process.execPath, args, { cwd: placeOf(folder), stdio: ["pipe", "pipe", "ignore"] }),
+      );
+      return {
+        pid: client.pid,
+        run: async (code) => (await client.call("execute", { code }))["value"],
+        [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+      };
+    },
   };
 }
