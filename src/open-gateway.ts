@@ -65,6 +65,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     analysis,
     timebox,
     limits: settings.sandbox.limits,
+    durability: settings.store.durability,
     graceMs: settings.approvals.graceMs,
     isLasting: options.lasting === true,
     check: (program, { surface, snapshot, ...more }) =>

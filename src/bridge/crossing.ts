@@ -66,7 +66,7 @@ export interface BridgeOptions {
   readonly ledger: Ledger;
   /** Makes the excerpt of arguments or a result that a record holds beside the digest. By default there is none. */
   readonly preview?: (text: string) => string;
-  /** Resolves once the opening of the execution is on disk; rejects when it could not be written. */
+  /** Resolves once the opening of the execution is as durable as a read needs; rejects when it could not be written. */
   readonly opened: () => Promise<unknown>;
   readonly snapshot: CatalogSnapshot;
   /** Fires when the program has ended in any way. */

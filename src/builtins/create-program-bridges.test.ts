@@ -15,7 +15,7 @@ import { createProgramNetwork } from "./program-network.ts";
 
 const OPENING = {
   execution: { id: EXECUTION, principal: AGENT.id, source: digestOf("1"), startedAt: 0 },
-  durable: async () => undefined,
+  opened: Promise.resolve(),
 };
 
 async function open(dryRun: boolean) {

@@ -99,27 +99,25 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   readonly stateTool: NonNullable<FetchPowers["state"]>;
 }
 
-/** `durable` resolves once the opening of the execution is on disk. */
+/** `opened` resolves once the opening of the execution is as durable as a read needs. */
 export function createProgramBridges(
   options: ProgramBridgesOptions,
 ): (
-  opening: { readonly execution: Execution; readonly durable: () => Promise<unknown> },
+  opening: { readonly execution: Execution; readonly opened: Promise<unknown> },
   snapshot: CatalogSnapshot,
   request: BridgeRequest,
   run: Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls">,
 ) => Bridge {
   const { ledger, report, preview, hide, catalog, policy, flows, quotas, shapes, traces, results } = options;
-  return ({ execution, durable }, snapshot, request, run) => {
-    const { principal, limits, program, dryRun = false, onEvent } = request;
+  return ({ execution, opened }, snapshot, request, run) => {
+    const { principal, limits, dryRun = false, onEvent } = request;
     const { id } = execution;
-    // Written while the program starts; the opening of one that calls nothing is flushed with its end.
-    if (program?.calls.length !== 0) void durable().catch(() => undefined);
     const lending = options.secrets.open(execution);
     const plan = options.planCalls(request, snapshot);
     return openBridge({
       ...run,
       execution: id,
-      opened: durable,
+      opened: () => opened,
       principal,
       snapshot,
       limits,

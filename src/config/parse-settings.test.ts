@@ -50,7 +50,7 @@ const DEFAULTS = {
   metrics: { enabled: false },
   traces: { enabled: false, endpoint: undefined, headers: {} },
   anomalies: { enabled: false },
-  store: { path: ":memory:", minFreeBytes: 268_435_456 },
+  store: { path: ":memory:", minFreeBytes: 268_435_456, durability: "default" },
   expose: "code",
   clients: { patienceMs: 45_000 },
   output: { escapeHtml: false },
@@ -127,7 +127,7 @@ test("every setting of a configuration is in the settings", () => {
     metrics: { enabled: true },
     traces: { enabled: true, endpoint: "https://h/o", headers: { K: "v" } },
     anomalies: { enabled: true, webhook: { url: "https://h/a", secret: "a${secret:K}" } },
-    store: { url: "sqlite:data/records.db", minFreeBytes: 7 },
+    store: { url: "sqlite:data/records.db", minFreeBytes: 7, durability: "always" },
     expose: "both",
     clients: { patienceMs: 20_000 },
     output: { escapeHtml: true },
@@ -190,7 +190,7 @@ test("every setting of a configuration is in the settings", () => {
     metrics: { enabled: true },
     traces: { enabled: true, endpoint: "https://h/o", headers: { K: ["v"] } },
     anomalies: { enabled: true, webhook: { url: "https://h/a", secret: ["a", { secret: "K" }] } },
-    store: { path: "/srv/app/data/records.db", minFreeBytes: 7 },
+    store: { path: "/srv/app/data/records.db", minFreeBytes: 7, durability: "always" },
     expose: "both",
     clients: { patienceMs: 20_000 },
     output: { escapeHtml: true },
@@ -205,11 +205,11 @@ test("every setting of a configuration is in the settings", () => {
 test("the default store is in the state folder, named after the folder and the real path", () => {
   const state = { folder: "/state/glovebox" };
   const storeOf = (config: unknown, folder: string, realPath?: string): unknown => {
-    const { minFreeBytes: _, ...store } = parseSettings(
-      config,
-      { folder, state: { ...state, ...defined({ realPath }) } },
-      {},
-    ).store;
+    const {
+      minFreeBytes: _,
+      durability: _durability,
+      ...store
+    } = parseSettings(config, { folder, state: { ...state, ...defined({ realPath }) } }, {}).store;
     return store;
   };
   const shared = { stateFolder: "/state/glovebox" };

@@ -82,6 +82,7 @@ export interface Settings extends UpstreamSettings, PlainSettings {
   readonly store: {
     readonly path: string;
     readonly minFreeBytes: number;
+    readonly durability: "default" | "always";
     /** The folder in which Glovebox keeps stores, keys and consents of this user. */
     readonly stateFolder?: string;
     /** Where earlier versions had this store. It is moved to `path` when it is opened. */

@@ -59,6 +59,7 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
   const { $schema: _, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, ...others } = config;
   const { policy, quotas, audit, ledger, traces, anomalies, store, ...plain } = others;
   const { webhook } = anomalies;
+  const { url, ...rest } = store;
   return deepFreeze({
     ...plain,
     source: context.source,
@@ -87,14 +88,14 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
       enabled: anomalies.enabled,
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
-    store: { ...toStorePlace(store.url, context), minFreeBytes: store.minFreeBytes },
+    store: { ...rest, ...toStorePlace(url, context) },
   });
 }
 
 function toStorePlace(
   url: string | undefined,
   { folder, state }: SettingsContext,
-): Omit<Settings["store"], "minFreeBytes"> {
+): Omit<Settings["store"], "durability" | "minFreeBytes"> {
   const shared = defined({ stateFolder: state?.folder });
   if (url !== undefined) return { path: toSqliteLocation(url, folder), ...shared };
   if (!state) return { path: SQLITE_MEMORY };

@@ -28,7 +28,7 @@ export interface ExecutionRooms
   extends
     Pick<ExecutionDeps, "approvals" | "bridge" | "graceMs" | "hasEnded" | "hide" | "isLasting" | "limits" | "report">,
     Pick<ExecutionDeps, "results">,
-    Pick<ExecutionLogOptions, "createId" | "createSeed" | "now" | "owner"> {
+    Pick<ExecutionLogOptions, "createId" | "createSeed" | "durability" | "now" | "owner"> {
   readonly store: ExecutionLogOptions["store"] & ExecutionDeps["store"] & Pick<ExecutionDeps, "checkSpace">;
   readonly ledger: ExecutionDeps["ledger"];
   readonly journals: ExecutionLogOptions["journals"] & ExecutionDeps["journals"];

@@ -1,14 +1,15 @@
-/** How the opening of an execution gets to the disk: written at once, flushed before anything can leave. */
+/** How the opening and the end of an execution get to the disk: written at once, and flushed where something may change. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import { digestOf } from "../text/index.ts";
 import { openLedger } from "../ledger/open-ledger.ts";
-import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import { DEFAULT_LIMITS, defined, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
 import { openUnlockedStore } from "../store/fixtures/sample-seal.ts";
 import { closeExecution, createExecutionLog } from "./execution-log.ts";
+import type { ExecutionDurability } from "./execution-log.ts";
 import { NO_JOURNALS } from "./fixtures/durable.ts";
 import { openJournals } from "./journal/open-journals.ts";
 import { emptyResult } from "./settle.ts";
@@ -26,18 +27,11 @@ const REQUEST = {
 const toResult = (execution: ExecutionId): ExecutionResult =>
   emptyResult({ id: execution }, "completed", { engine: "isolate", isolation: "process" });
 
-async function openRecord() {
+async function openRecord(durability?: ExecutionDurability) {
   const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const heads: number[] = [];
   const ledger = await openLedger({ store, now: () => 0, onAppended: ({ seq }) => heads.push(seq) });
-  let [flushes, created] = [0, 0];
-  const counted = {
-    ...store,
-    flush: () => {
-      flushes += 1;
-      return store.flush();
-    },
-  };
+  let created = 0;
   const hide = (text: string): string => text;
   const journals = openJournals({
     store: store.journals,
@@ -48,7 +42,7 @@ async function openRecord() {
     executionBytes: 1_000,
   });
   const whole = {
-    store: counted,
+    store,
     ledger,
     now: () => 0,
     createId: () => idOf((created += 1)),
@@ -56,24 +50,28 @@ async function openRecord() {
     owner: "me",
     hide,
     journals,
+    ...defined({ durability }),
   };
-  return { store, ledger, record: createExecutionLog(whole), heads, count: () => flushes };
+  return { store, ledger, record: createExecutionLog(whole), heads };
 }
 
 it("open writes the opening without waiting for the disk or a signature", async () => {
-  const { store, record, heads, count } = await openRecord();
+  const { store, record, heads } = await openRecord();
   await record.open(REQUEST).opened;
   assert.deepEqual([(await store.executions.find(id))?.ending, (await store.ledger.last())?.seq], [null, 1]);
   assert.equal((await store.journals.read(id)).length, 1);
-  assert.deepEqual([heads, count()], [[], 0]);
+  assert.deepEqual(heads, []);
   await store.close();
 });
 
-it("durable flushes the opening once for all callers", async () => {
-  const { store, record, count } = await openRecord();
-  const opening = record.open(REQUEST);
-  await Promise.all([opening.durable(), opening.durable()]);
-  assert.deepEqual([(await store.ledger.last())?.seq, count()], [1, 1]);
+it("with `always`, the opening is on disk before it counts as opened", async () => {
+  const { store, record, heads } = await openRecord("always");
+  await record.open(REQUEST).opened;
+  assert.equal((await store.journals.read(id)).length, 1);
+  assert.deepEqual(heads, [1]);
+  const keyed = await record.openOnce(REQUEST, { key: "one", request: digestOf("one") });
+  await ("opening" in keyed ? keyed.opening.opened : assert.fail());
+  assert.deepEqual(heads, [1, 2]);
   await store.close();
 });
 
@@ -91,13 +89,13 @@ it("openOnce stores the execution and its journal together, or neither when the 
   await store.close();
 });
 
-it("durable rejects when the opening cannot be written", async () => {
-  const { store, record, count } = await openRecord();
-  await store.close();
-  const opening = record.open(REQUEST);
-  await assert.rejects(opening.durable(), { code: "STORE_UNAVAILABLE" });
-  await assert.rejects(opening.opened, { code: "STORE_UNAVAILABLE" });
-  assert.equal(count(), 0);
+it("opened rejects when the opening cannot be written", async () => {
+  for (const durability of ["default", "always"] as const) {
+    const { store, record, heads } = await openRecord(durability);
+    await store.close();
+    await assert.rejects(record.open(REQUEST).opened, { code: "STORE_UNAVAILABLE" });
+    assert.deepEqual(heads, []);
+  }
 });
 
 it("close writes to the store before the ledger, so that a kill loses no result", async () => {
@@ -121,13 +119,46 @@ it("close writes to the store before the ledger, so that a kill loses no result"
   await store.close();
 });
 
-it("close makes the end and the opening durable", async () => {
-  const { store, ledger, record, heads } = await openRecord();
+/** Which head is on disk when `close` resolves: the second record is the end, and 0 means none. */
+async function closeWith(durability: ExecutionDurability, result: Partial<ExecutionResult>): Promise<number> {
+  const { store, ledger, record, heads } = await openRecord(durability);
   const { execution } = record.open(REQUEST);
-  await record.close(execution, toResult(execution.id));
-  assert.deepEqual([(await store.executions.find(id))?.ending?.state, heads.at(-1)], ["completed", 2]);
+  await record.close(execution, { ...toResult(execution.id), ...result });
+  const reached = heads.at(-1) ?? 0;
+  const { state = "completed" } = result;
+  assert.equal((await store.executions.find(id))?.ending?.state, state);
+  await store.ledger.flushed();
+  assert.equal(heads.at(-1), 2, "the end is announced once it is on disk");
   await ledger.close();
   await store.close();
+  return reached;
+}
+
+const READ = { seq: 1, tool: "a.read", effect: "read", decision: "allow", outcome: "ok", ms: 1 } as const;
+
+it("with `always`, close makes the end and the opening durable", async () => {
+  assert.equal(await closeWith("always", {}), 2);
+  assert.equal(await closeWith("always", { calls: [READ] }), 2);
+});
+
+it("close does not wait for the disk when the program made no call, or only reads that no person was asked for", async () => {
+  assert.equal(await closeWith("default", {}), 0);
+  assert.equal(await closeWith("default", { calls: [READ, { ...READ, seq: 2, outcome: "error" }] }), 0);
+});
+
+it("close makes the end and the opening durable when a call may have changed something or needed approval", async () => {
+  for (const call of [
+    { ...READ, effect: "write" },
+    { ...READ, effect: "destroy" },
+    { ...READ, effect: "unknown", outcome: "unknown" },
+    { ...READ, decision: "ask" },
+    { ...READ, decision: "deny", outcome: "denied" },
+  ] as const)
+    assert.equal(await closeWith("default", { calls: [READ, call] }), 2, JSON.stringify(call));
+});
+
+it("close makes a suspended execution durable", async () => {
+  assert.equal(await closeWith("default", { state: "paused" }), 2);
 });
 
 it("refuse writes ten records of a principal in a minute, then one with the number of the others", async () => {

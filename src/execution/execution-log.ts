@@ -28,10 +28,11 @@ import type { SettleDeps } from "./settle.ts";
 /** An execution that was opened and has not run yet. */
 export interface ExecutionOpening {
   readonly execution: Execution;
-  /** Resolves once the opening survives a crash of this process. No result may be returned when it rejects. */
+  /**
+   * Resolves once the opening survives a crash of this process; with `always`, a power cut. No call may leave before, and
+   * no result may be returned when it rejects. Later records are not on disk before it.
+   */
   readonly opened: Promise<unknown>;
-  /** Resolves once the opening is on disk; no call may leave before. Later records are not on disk before it. */
-  readonly durable: () => Promise<unknown>;
   readonly journal: Journal;
   /** The seed and the clock of its program, written with the opening. */
   readonly start?: TapeStart;
@@ -40,12 +41,13 @@ export interface ExecutionOpening {
 export interface ExecutionLog {
   /** Does not wait for the write: the program may start meanwhile, but no call may leave. */
   open(request: ExecutionRequest, id?: ExecutionId): ExecutionOpening;
-  /** Like `open`, but only for the first request with its key, and on disk when it resolves. */
+  /** Like `open`, but only for the first request with its key, which is stored when it resolves. */
   openOnce(
     request: ExecutionRequest,
     key: RequestKey,
     id?: ExecutionId,
   ): Promise<{ readonly opening: ExecutionOpening } | { readonly holder: KeyHolder }>;
+  /** All that the execution wrote before is as durable as its end when it resolves. */
   close(execution: Execution, result: ExecutionResult): Promise<void>;
   /**
    * For a request that was refused and never opened: one small record in the ledger. Of a principal, only some are written
@@ -54,17 +56,24 @@ export interface ExecutionLog {
   refuse(request: Pick<ExecutionRequest, "principal" | "source">, result: ExecutionResult): Promise<void>;
 }
 
+/**
+ * When records of executions wait for the disk. `default`: the end of an execution, unless all its calls were plain reads;
+ * `always`: its opening and its end. The intent of a call that may change something always does (`src/bridge/`).
+ */
+export type ExecutionDurability = "default" | "always";
+
 /** What `closeExecution` writes to. */
 interface CloseDeps {
   readonly store: { readonly executions: Pick<Store["executions"], "close"> };
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
+  readonly durability?: ExecutionDurability;
   /** Called with the approximate size of what was stored. */
   readonly onStored?: (bytes: number) => void;
 }
 
 export interface ExecutionLogOptions extends CloseDeps {
-  readonly store: Pick<Store, "executions" | "flush">;
+  readonly store: Pick<Store, "executions">;
   readonly createId: () => ExecutionId;
   /** Four random 32-bit numbers for one program. */
   readonly createSeed: () => readonly number[];
@@ -87,7 +96,7 @@ const MAX_REFUSALS = 10;
 const MAX_PRINCIPALS = 1_000;
 
 export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
-  const { store, ledger, now, createId, createSeed, owner, hide, journals } = options;
+  const { store, ledger, now, createId, createSeed, owner, hide, journals, durability } = options;
   const begin = (request: ExecutionRequest, id: ExecutionId) => {
     const { principal, source } = request;
     const execution = { id, principal: principal.id, source: digestOf(source), startedAt: now(), owner };
@@ -99,12 +108,12 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
   const write = ({ id, principal, source }: Execution, request: ExecutionRequest, key?: string): Promise<unknown> => {
     // The ledger shows whether its calls may change anything.
     const detail = { source, ...defined({ key: key && digestOf(key), dryRun: request.dryRun || undefined }) };
-    return ledger.write({ actor: principal, action: "execution.opened", subject: id, detail }, "committed");
+    const entry = { actor: principal, action: "execution.opened", subject: id, detail };
+    return ledger.write(entry, durability === "always" ? "flushed" : "committed");
   };
   const toOpening = (started: ReturnType<typeof begin>, opened: Promise<unknown>): ExecutionOpening => {
     opened.catch(() => undefined); // those who await it see the failure
-    let flushed: Promise<unknown> | undefined;
-    return { ...started, opened, durable: () => (flushed ??= opened.then(() => store.flush())) };
+    return { ...started, opened };
   };
   return {
     open(request, id = createId()) {
@@ -180,19 +189,25 @@ function toJournaled(request: JournaledRequest): JournaledRequest {
 export async function closeExecution(
   { id, principal }: Pick<Execution, "id" | "principal">,
   result: ExecutionResult,
-  { store, ledger, now, onStored }: CloseDeps,
+  { store, ledger, now, durability = "default", onStored }: CloseDeps,
 ): Promise<void> {
   const { state, error } = result;
   const text = JSON.stringify(result);
   const detail = describeEnd(result, text);
   const ending = { endedAt: now(), state, result: text, ...defined({ errorCode: error?.code }) };
   const action = state === "paused" ? "execution.paused" : "execution.closed";
+  const canWait = durability === "default" && state !== "paused" && result.calls.every(isPlainRead);
   // The store first: writes commit in the order of their requests, so a kill between the two loses no result.
   await Promise.all([
     store.executions.close(id, ending),
-    ledger.write({ actor: principal, action, subject: id, detail }),
+    ledger.write({ actor: principal, action, subject: id, detail }, canWait ? "committed" : "flushed"),
   ]);
   onStored?.(text.length);
+}
+
+/** It changed nothing, and no person was asked: it can be made again when a power cut undoes its record. */
+function isPlainRead({ effect, decision }: CallRecord): boolean {
+  return effect === "read" && decision === "allow";
 }
 
 /** The digest is that of the stored result, so that `audit verify` also detects a changed result. */

@@ -151,6 +151,25 @@ describe("ledger.write", () => {
     assert.deepEqual(await verifyLedger(ledger.records()), { ok: true, records: 5 });
   });
 
+  test("announces a head once it is on disk, and heads in order", async () => {
+    await using store = await openStore({ path: ":memory:", now });
+    const heads: number[] = [];
+    await using ledger = await openLedger({ store, now, onAppended: ({ seq }) => heads.push(seq) });
+    await ledger.write(entry(1), "committed");
+    await ledger.write(entry(2), "committed");
+    assert.deepEqual(heads, []);
+    await store.ledger.flushed();
+    assert.deepEqual(heads, [2], "one announcement for all records that a flush covers");
+    await ledger.write(entry(3), "committed");
+    await ledger.write(entry(4));
+    await store.ledger.flushed();
+    assert.deepEqual(heads.at(-1), 4);
+    assert.deepEqual(
+      heads,
+      heads.toSorted((one, other) => one - other),
+    );
+  });
+
   test("finishes pending writes when it is closed and refuses later ones", async () => {
     await using store = await openStore({ path: ":memory:", now });
     const ledger = await openLedger({ store, now });

@@ -22,7 +22,7 @@ const NAME_BYTES = 1_024;
 export interface LedgerOptions {
   readonly store: Pick<Store, "ledger">;
   readonly now: () => Instant;
-  /** Called with the head after every flushed batch, and only then. Must not throw or block. */
+  /** Called with a head once it is on disk: a power cut may undo later records. Must not throw or block. */
   readonly onAppended?: (head: LedgerHead) => void;
   /** Returns the last record that was dropped on purpose, if that is certain. */
   readonly findCut?: () => Promise<LedgerHead>;
@@ -44,7 +44,7 @@ export interface Ledger extends AsyncDisposable {
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** Returns the last record in the store, whichever process wrote it. */
   head(): Promise<LedgerHead>;
-  /** Calls the listener after every durable batch. It must not throw or take long. Returns a function to stop. */
+  /** Calls the listener once new records are on disk. It must not throw or take long. Returns a function to stop. */
   onAppended(listener: () => void): () => void;
   /** Resolves when every pending write has succeeded or failed. */
   drain(): Promise<void>;
@@ -93,7 +93,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
  * records of this process must still be there; otherwise a warning is recorded first.
  */
 function createAppend(options: LedgerOptions, start: LedgerHead) {
-  const { store, now, onAppended, onCommitted } = options;
+  const { store, now, onCommitted } = options;
+  const announce = createAnnouncement(options);
   let head = start;
   let warnings: readonly LedgerDraft[] = [];
   const append = async (
@@ -106,8 +107,7 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     const known = warnings.length;
     head = sealed.at(-1)?.record ?? head;
     warnings = [];
-    // A power cut may undo what was not flushed, so it must not be signed.
-    if (isFlushed) onAppended?.({ seq: head.seq, digest: head.digest });
+    announce({ seq: head.seq, digest: head.digest }, isFlushed);
     return sealed.slice(known).map(({ record }) => record);
   };
   return async (drafts: readonly LedgerDraft[], isFlushed: boolean): Promise<readonly LedgerRecord[]> => {
@@ -124,6 +124,31 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     }
     const message = `Other processes took the next ledger number ${ATTEMPTS} times in a row`;
     throw new GloveboxError("STORE_UNAVAILABLE", message, { hint: "Run fewer processes on the same store" });
+  };
+}
+
+/**
+ * Calls `onAppended` with heads that are on disk, in order: at once for a flushed batch, otherwise after the next flush.
+ * A power cut may undo what was not flushed, so it must not be signed.
+ */
+function createAnnouncement({ store, onAppended }: LedgerOptions): (head: LedgerHead, isFlushed: boolean) => void {
+  let [appended, announced] = [0, 0];
+  let next: { readonly flushed: Promise<void>; head: LedgerHead; order: number } | undefined;
+  const announce = (head: LedgerHead, order: number): void => {
+    if (order <= announced) return;
+    announced = order;
+    onAppended?.(head);
+  };
+  return (head, isFlushed) => {
+    appended += 1;
+    if (isFlushed) return announce(head, appended);
+    const flushed = store.ledger.flushed();
+    if (next?.flushed === flushed) return void Object.assign(next, { head, order: appended });
+    const one = (next = { flushed, head, order: appended });
+    flushed.then(
+      () => announce(one.head, one.order),
+      () => undefined,
+    );
   };
 }
 

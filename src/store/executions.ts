@@ -61,7 +61,7 @@ export interface ExecutionPage {
 }
 
 export interface ExecutionStore {
-  /** Rejects with REQUEST_CONFLICT if the id exists. Does not wait for the disk: durable with the next flush. */
+  /** Rejects with REQUEST_CONFLICT if the id exists. Durable with the next flush, like `openOnce` and `close`. */
   open(opening: StoredOpening): Promise<void>;
   /**
    * Like `open`, but only for the first request of a principal with this key; otherwise returns the holder of the key. The

@@ -72,6 +72,11 @@ export interface LedgerStore {
   search(query: LedgerQuery): Promise<readonly StoredRecord[]>;
   /** All or nothing. Durable on return, or with the next flush if not `isFlushed`. */
   append(records: readonly StoredRecord[], isFlushed?: boolean): Promise<AppendOutcome>;
+  /**
+   * Resolves when all that this process appended is on disk, at most 200 ms later. Returns the same promise for all
+   * records that one flush covers.
+   */
+  flushed(): Promise<void>;
   last(): Promise<StoredRecord | undefined>;
   /** Returns records from `from` on, in order. */
   read(range: { readonly from: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
@@ -248,7 +253,7 @@ export interface ResultView {
 export interface ResultStore {
   /**
    * Atomically removes expired results, then the oldest ones until all fit into `totalBytes`, and inserts this one.
-   * Rejects with LIMIT_SIZE if it alone is larger.
+   * Rejects with LIMIT_SIZE if it alone is larger. Durable with the next flush.
    */
   put(result: StoredResult, totalBytes: number): Promise<void>;
   find(id: ResultId, view: ResultView): Promise<StoredResult | undefined>;
@@ -333,8 +338,6 @@ export interface Store extends AsyncDisposable {
   checkSpace(): Promise<void>;
   /** Checks the space, and writes and removes a row. Rejects with STORE_UNAVAILABLE if the store cannot be written now. */
   check(): Promise<void>;
-  /** Resolves when everything committed before is on disk. */
-  flush(): Promise<void>;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

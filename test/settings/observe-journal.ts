@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isJsonObject } from "../../src/domain/index.ts";
+import { answersBeforeFlush, openFlushedGateway } from "../durable/power/flushed-gateway.ts";
 import { openStore } from "../../src/store/index.ts";
 import { compare, outcomeOf, withGlovebox } from "../fixtures/observe-settings.ts";
 import type { Observation } from "../fixtures/observe-settings.ts";
@@ -56,6 +57,12 @@ const runs: Observation = async (config) => {
   }
 };
 
+/** Whether every program that only reads is answered after its end is on disk. */
+const waitsForDisk: Observation = async (config) => {
+  await using gateway = await openFlushedGateway({ store: Object(config).store });
+  return !(await answersBeforeFlush(gateway));
+};
+
 /** The outcome of a program that receives a delivery and then needs approval. */
 const asks: Observation = (config) =>
   withGlovebox(
@@ -69,6 +76,7 @@ const asks: Observation = (config) =>
 export const JOURNAL_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "executions.keepMs": compare(keepsExecution, [{ executions: { keepMs: 1 } }, false], [{}, true]),
   "executions.totalBytes": compare(keepsExecution, [{ executions: { totalBytes: 1 } }, false], [{}, true]),
+  "store.durability": compare(waitsForDisk, [{ store: { durability: "always" } }, true], [{}, false]),
   "store.minFreeBytes": compare(runs, [{ store: { minFreeBytes: 2 ** 50 } }, "STORE_UNAVAILABLE"], [{}, 1]),
   "journal.keepMs": compare(keepsJournal, [{ journal: { keepMs: 0 } }, false], [{}, true]),
   "journal.totalBytes": compare(keepsJournal, [{ journal: { totalBytes: 1 } }, false], [{}, true]),

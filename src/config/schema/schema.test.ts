@@ -193,6 +193,7 @@ test("listSettingPaths lists every setting", () => {
     "sandbox.secrets.*.principals",
     "server.host",
     "server.port",
+    "store.durability",
     "store.minFreeBytes",
     "store.url",
     "traces.enabled",

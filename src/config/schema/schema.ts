@@ -68,6 +68,10 @@ export const configSchema = z.strictObject({
         256 * MIB,
         "While less is free on the disk of the store, new executions are refused. 0 turns this off.",
       ),
+      durability: choice(
+        ["default", "always"],
+        "What is on disk before a result is returned: everything for executions that may have changed something, the rest within 200 ms (default); or everything (always).",
+      ),
     })
     .prefault({})
     .describe("Where Glovebox stores its data."),

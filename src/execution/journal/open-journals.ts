@@ -1,6 +1,6 @@
 /**
  * Journals every delivery, sealed, before the program sees it, so that it survives a crash of this process. It is on disk
- * before a call that may change something leaves, and before the result is returned.
+ * before a call that may change something leaves, and as durable as the end when the result is returned.
  */
 
 import { GloveboxError } from "../../domain/index.ts";

@@ -90,7 +90,7 @@ async function runWithinQuota(
   const { recording, journal } = await reopenJournal(stored, trail, deps);
   const opened = Promise.resolve();
   const { start } = recording;
-  const opening: ExecutionOpening = { execution, opened, durable: () => opened, journal, ...defined({ start }) };
+  const opening: ExecutionOpening = { execution, opened, journal, ...defined({ start }) };
   // The journal of an earlier version does not have every limit.
   const known = { ...recording.request, limits: { ...DEFAULT_LIMITS, ...recording.request.limits } };
   const request: ExecutionRequest = { ...known, signal: entry.signal, onEvent: entry.onEvent };
@@ -101,8 +101,7 @@ async function runWithinQuota(
       attributeToQuota(await resumeProgram(opening, { ...request, limits }, { recording, deps }), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   });
-  const flushed = journal.flush();
-  await (result.state === "paused" ? flushed : flushed.catch(() => undefined));
+  await (result.state === "paused" ? journal.flush() : journal.write().catch(() => undefined));
   return markDryRun(result, request);
 }
 

@@ -24,7 +24,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     open: ({ source }) => {
       sources.push(source);
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };
-      return { execution, opened: Promise.resolve(), durable: async () => undefined, journal: NO_JOURNAL };
+      return { execution, opened: Promise.resolve(), journal: NO_JOURNAL };
     },
     close: async (_execution, result) => void closed.push(result),
   };

@@ -108,8 +108,7 @@ function createTestDeps(
       refuse: () => assert.fail("the request has no key"),
       open: ({ principal }) => {
         const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
-        const durable = async (): Promise<void> => undefined;
-        return visit("open", { execution, opened: Promise.resolve(), durable, journal: NO_JOURNAL });
+        return visit("open", { execution, opened: Promise.resolve(), journal: NO_JOURNAL });
       },
       close: async (_execution, result) => {
         closed.push(result);

@@ -48,7 +48,7 @@ async function runExecution(
   const whole = withCancelReason(markDryRun(result, request), request.signal);
   // The journal must be on disk before a suspension; for an execution that ended it is useful, but not required.
   if (whole.state === "paused") await journal.flush();
-  await Promise.all([journal.flush().catch(() => undefined), deps.log.close(execution, whole)]);
+  await Promise.all([journal.write().catch(() => undefined), deps.log.close(execution, whole)]);
   return whole;
 }
 

@@ -85,6 +85,28 @@ describe("openLedgerExporter", () => {
     await until(async () => (await store.exports.list())[0]?.failure === null);
   });
 
+  test("sends a record only after a flush that began when it was in the store", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const { sink, numbers } = createPlace();
+    await append(store, 3);
+    const batches: unknown[][] = [];
+    const send: Sink["send"] = async (records, signal) => {
+      batches.push(records.map(({ seq }) => seq));
+      await sink.send(records, signal);
+    };
+    // The first claim is flushed before these two records are written.
+    let isFirst = true;
+    const claim: Store["exports"]["claim"] = async (lease) => {
+      const row = await store.exports.claim(lease);
+      if (isFirst) await append(store, 2);
+      isFirst = false;
+      return row;
+    };
+    await sendAll({ ...store, exports: { ...store.exports, claim } }, { ...sink, send });
+    assert.deepEqual(batches[0], upTo(3));
+    assert.deepEqual(numbers, upTo(5));
+  });
+
   test("continues from its cursor after a restart", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const [one, two] = [createPlace(), createPlace()];

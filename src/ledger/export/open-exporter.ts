@@ -112,10 +112,13 @@ async function sendSome(sink: Sink, options: FollowerOptions): Promise<"sent" | 
   let row: ExportRow | undefined;
   try {
     const cursor = (await store.exports.list()).find(({ id }) => id === sink.id)?.cursor ?? 0;
-    if (((await store.ledger.last())?.seq ?? 0) <= cursor) return "none";
+    const upTo = (await store.ledger.last())?.seq ?? 0;
+    if (upTo <= cursor) return "none";
     row = await claim(sink.id, options);
     if (!row) return "none";
-    const records = await store.ledger.read({ from: row.cursor + 1, limit: BATCH });
+    // The claim was flushed, and all records before it with it. A power cut may undo later records.
+    const limit = Math.min(BATCH, upTo - row.cursor);
+    const records = await store.ledger.read({ from: row.cursor + 1, limit });
     const last = records.at(-1);
     if (!last) return "none";
     await sink.send(records.map(toJsonRecord), AbortSignal.any([options.ended, AbortSignal.timeout(times.sendMs)]));

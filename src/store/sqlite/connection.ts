@@ -41,8 +41,6 @@ export interface ConnectionOptions {
 export interface Connection extends Omit<WriteBatcher, "stop"> {
   readonly database: DatabaseSync;
   readonly read: <Value>(work: () => Value) => Promise<Value>;
-  /** Resolves when everything committed before is on disk. */
-  readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -77,18 +75,20 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const fail = (thrown: unknown): never => {
     throw toStoreError(thrown, options.path);
   };
-  const flush = async (): Promise<void> => log?.synced();
-  const joined = createWriteBatcher(database, { commit: attempt, flush });
+  const joined = createWriteBatcher(database, { commit: attempt, flush: async () => log?.synced() });
   return {
     database,
     read: (work) => whenFree(options, work),
     commit: (work) => joined.commit(work).catch(fail),
     write: (work) => joined.write(work).catch(fail),
-    flush: () => flush().catch(fail),
+    flush: () => joined.flush().catch(fail),
+    flushed: () => joined.flushed(),
     async close() {
       if (!database.isOpen) return;
-      joined.stop();
+      // Closing the file flushes it only when no other process has it open.
+      const flushed = joined.stop();
       database.close();
+      await flushed;
       await log?.close();
     },
   };
@@ -108,6 +108,7 @@ export async function connectToRead(options: ConnectionOptions): Promise<Connect
     commit: refuse,
     write: refuse,
     flush: async () => undefined,
+    flushed: async () => undefined,
     async close() {
       if (database.isOpen) database.close();
     },

@@ -124,7 +124,6 @@ function assemble(connection: Connection, options: StoreOptions): Store {
     sealOlder: createSealOlder(connection, seal),
     checkSpace,
     check: createCheck(connection, checkSpace),
-    flush: () => connection.flush(),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -11,7 +11,7 @@ function open() {
   database.exec("CREATE TABLE items (n INTEGER PRIMARY KEY)");
   let transactions = 0;
   const flushes = { begun: 0, hold: Promise.resolve() };
-  const { write, commit } = createWriteBatcher(database, {
+  const batcher = createWriteBatcher(database, {
     commit: async (transaction) => {
       transactions += 1;
       return transaction();
@@ -30,7 +30,7 @@ function open() {
       .prepare("SELECT n FROM items ORDER BY n")
       .all()
       .map(({ n }) => n);
-  return { database, write, commit, flushes, insert, rows, count: () => transactions };
+  return { ...batcher, database, flushes, insert, rows, count: () => transactions };
 }
 
 describe("createWriteBatcher", () => {
@@ -67,6 +67,49 @@ describe("createWriteBatcher", () => {
       ["rejected", "fulfilled"],
     );
     assert.deepEqual(rows(), [1, 2]);
+  });
+
+  it("flushes unflushed writes a moment later, once for all of them", async () => {
+    const { commit, flushed, flushes, insert } = open();
+    await commit(insert(1));
+    const first = flushed();
+    await commit(insert(2));
+    assert.deepEqual([flushes.begun, flushed() === first], [0, true]);
+    await first;
+    assert.equal(flushes.begun, 1);
+    await commit(insert(3));
+    assert.notEqual(flushed(), first);
+    await flushed();
+    assert.equal(flushes.begun, 2);
+  });
+
+  it("lets callers of `flushed` wait for a flush that began after their commit, even if another caller asked for it", async () => {
+    const { write, commit, flush, flushed, flushes, insert } = open();
+    const held = Promise.withResolvers<void>();
+    flushes.hold = held.promise;
+    const told: string[] = [];
+    await commit(insert(1));
+    void flushed().then(() => told.push("delayed"));
+    void flush();
+    void flushed().then(() => told.push("running"));
+    await new Promise(setImmediate);
+    assert.deepEqual([flushes.begun, told], [1, []]);
+    held.resolve();
+    await new Promise(setImmediate);
+    assert.deepEqual(told.toSorted(), ["delayed", "running"]);
+    await write(insert(2));
+    await flushed();
+    assert.equal(flushes.begun, 2);
+  });
+
+  it("flushes what is left when it is stopped, and nothing when all is flushed", async () => {
+    const { write, commit, stop, flushes, insert } = open();
+    await write(insert(1));
+    await stop();
+    assert.equal(flushes.begun, 1);
+    await commit(insert(2));
+    await stop();
+    assert.equal(flushes.begun, 2);
   });
 
   it("commits in order, even if earlier writes wait for a lock", async () => {

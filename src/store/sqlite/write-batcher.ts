@@ -7,8 +7,8 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { isBusy } from "./to-store-error.ts";
 
-/** The maximum delay until unflushed commits are on disk, while the process lives. */
-const FLUSH_DELAY_MS = 200;
+/** Unflushed commits are on disk within 200 ms while the process lives; the rest is for the flush itself. */
+const FLUSH_DELAY_MS = 150;
 
 type RunTransaction = <Value>(work: () => Value) => Value;
 /** Settles the promise of a write. */
@@ -34,28 +34,20 @@ export interface WriteBatcher {
   readonly write: <Value>(work: () => Value) => Promise<Value>;
   /** Does not wait for the disk: survives the end of the process, and a power cut after the next `write` or flush. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
-  /** Cancels the delayed flush. */
-  readonly stop: () => void;
+  /** Resolves when everything committed before is on disk. */
+  readonly flush: () => Promise<void>;
+  /** Like `flush`, but waits for the delayed flush. Returns the same promise for all commits that one flush covers. */
+  readonly flushed: () => Promise<void>;
+  /** Starts the delayed flush, if there is one, and waits for it. Never rejects. */
+  readonly stop: () => Promise<void>;
 }
 
 export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget): WriteBatcher {
   const inTransaction = prepareTransaction(database);
   let waiting: PendingWrite[] = [];
   let isCommitting = false;
-  let pendingFlush: NodeJS.Timeout | undefined;
+  const { flush, flushLater, flushed, stop } = createDelayedFlush(journal);
 
-  const stop = (): void => {
-    clearTimeout(pendingFlush);
-    pendingFlush = undefined;
-  };
-  const flush = (): Promise<void> => {
-    stop();
-    return journal.flush();
-  };
-  const flushLater = (): void => {
-    // The next caller that waits for a flush gets the error.
-    pendingFlush ??= setTimeout(() => void flush().catch(() => undefined), FLUSH_DELAY_MS).unref();
-  };
   /** Writes that arrive while it waits for a lock form the next batch. */
   const commitAll = async (batch: readonly PendingWrite[], isDurable: boolean): Promise<readonly Notify[]> => {
     isCommitting = true;
@@ -92,7 +84,43 @@ export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget
     waiting.push({ run, reject, isDurable });
     return promise;
   };
-  return { write: (work) => join(work, true), commit: (work) => join(work, false), stop };
+  return {
+    write: (work) => join(work, true),
+    commit: (work) => join(work, false),
+    flush,
+    flushed,
+    stop,
+  };
+}
+
+function ignore(): void {}
+
+/** Flushes some time after a commit that did not wait for the disk, unless another flush comes first. */
+function createDelayedFlush(journal: Pick<CommitTarget, "flush">) {
+  /** For commits after the start of `lastFlush`. */
+  let pending: (PromiseWithResolvers<void> & { readonly timer: NodeJS.Timeout }) | undefined;
+  let lastFlush: Promise<void> = Promise.resolve();
+
+  const flush = (): Promise<void> => {
+    const covered = pending;
+    clearTimeout(covered?.timer);
+    pending = undefined;
+    lastFlush = journal.flush();
+    lastFlush.then(covered?.resolve, covered?.reject ?? ignore);
+    return lastFlush;
+  };
+  const flushLater = (): void => {
+    if (pending) return;
+    const timer = setTimeout(() => void flush().catch(ignore), FLUSH_DELAY_MS).unref();
+    pending = { ...Promise.withResolvers<void>(), timer };
+    pending.promise.catch(ignore); // callers that wait for a flush get the error
+  };
+  return {
+    flush,
+    flushLater,
+    flushed: (): Promise<void> => pending?.promise ?? lastFlush,
+    stop: async (): Promise<void> => (pending ? flush().catch(ignore) : undefined),
+  };
 }
 
 /** Runs all together; if one fails, again with a savepoint for each. */

@@ -7,7 +7,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 
 import { LAUNCHER, cleanEnvironment } from "../../fixtures/product.ts";
 
-const DIE_AT_COMMIT = resolve("test/durable/kills/die-at-commit.mjs");
+/** Each does nothing without its variable. */
+const PRELOADS = ["test/durable/kills/die-at-commit.mjs", "test/durable/power/keep-flushed.mjs"];
 
 export interface GatewayProcess {
   /** Resolves once it has ended; rejects if it was not killed. */
@@ -19,10 +20,17 @@ export interface GatewayProcess {
   readonly ready: Promise<Client | undefined>;
 }
 
-/** `dieAt` is `before 3` or `after 3`: the gateway kills itself at that commit. */
-export function startGateway(folder: string, dieAt = ""): GatewayProcess {
-  const args = ["--import", DIE_AT_COMMIT, LAUNCHER, "serve", "--json", "--port", "0"];
-  const child = spawn(process.execPath, args, { cwd: folder, env: cleanEnvironment(folder, { DIE_AT: dieAt }) });
+/**
+ * `DIE_AT` is `before 3` or `after 3`: the gateway kills itself at that commit. `FLUSHED` is a folder in which it keeps
+ * what is on disk.
+ */
+export function startGateway(
+  folder: string,
+  variables: { readonly DIE_AT?: string; readonly FLUSHED?: string } = {},
+): GatewayProcess {
+  const preloads = PRELOADS.flatMap((file) => ["--import", resolve(file)]);
+  const args = [...preloads, LAUNCHER, "serve", "--json", "--port", "0"];
+  const child = spawn(process.execPath, args, { cwd: folder, env: cleanEnvironment(folder, { ...variables }) });
   let [printed, complaints] = ["", ""];
   child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
   const listening = new Promise<string>((listens) =>

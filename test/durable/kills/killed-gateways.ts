@@ -136,7 +136,7 @@ function isAllWaiting({ seeds, settings }: RunState): boolean {
 async function runUntilKilled(place: RunState, kill: Kill | undefined): Promise<GatewayRun> {
   const { counts, folder } = place;
   const [side, unit] = kill?.moment.split(" ") ?? [];
-  const gateway = startGateway(folder, unit === "commit" ? `${side} ${kill?.at}` : "");
+  const gateway = startGateway(folder, unit === "commit" ? { DIE_AT: `${side} ${kill?.at}` } : {});
   if (kill) counts.await(kill.moment, kill.at, gateway.kill);
   const stop = new AbortController();
   const isSilent = kill?.moment === "asked";

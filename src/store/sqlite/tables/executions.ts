@@ -82,7 +82,7 @@ export function createExecutions({ database, read, write, commit }: Connection, 
     open: (opening) =>
       commit(() => open(opening)).catch(ifTaken(() => refuse(`The execution ${opening.id} already exists`))),
     openOnce: ({ journal = [], ...opening }, key) =>
-      write(() => {
+      commit(() => {
         const holder = keys.take(opening, key);
         if (holder) return holder;
         open(opening);
@@ -92,7 +92,7 @@ export function createExecutions({ database, read, write, commit }: Connection, 
     // Sealed and requested in the turn of the caller: writes commit in the order of their requests.
     close: async (id, { result, ...outcome }) => {
       const sealed = seal.closeResult(id, result);
-      await write(() => close(id, outcome, sealed));
+      await commit(() => close(id, outcome, sealed));
     },
     find: (id) =>
       read(() => {

@@ -32,7 +32,7 @@ const FILTERS: Readonly<Record<string, string>> = {
 };
 
 /** Appending is the hot path of the gateway, so its values are not computed from the shape. */
-export function createLedger({ database, read, write, commit }: Connection): LedgerStore {
+export function createLedger({ database, read, write, commit, flushed }: Connection): LedgerStore {
   const insert = database.prepare("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const last = database.prepare("SELECT * FROM ledger ORDER BY seq DESC LIMIT 1");
   const range = database.prepare("SELECT * FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?");
@@ -50,6 +50,7 @@ export function createLedger({ database, read, write, commit }: Connection): Led
   return {
     append: (records, isFlushed = true) =>
       (isFlushed ? write : commit)(() => insertAll(records)).catch(ifTaken(() => "taken")),
+    flushed,
     last: () => read(() => LEDGER_RECORD.parseIfFound(last.get())),
     search: (query) => read(() => search(database, query).map(LEDGER_RECORD.parse)),
     read: ({ from, limit }) => read(() => range.all(from, Math.max(0, limit)).map(LEDGER_RECORD.parse)),

@@ -18,7 +18,7 @@ const OVER = `DELETE FROM results WHERE id IN (
 
 const INSERT = insertInto("results", { columns: `${RESULT.columns}, sealed_shape` });
 
-export function createResults({ database, read, write }: Connection, seal: ColumnSeal): ResultStore {
+export function createResults({ database, read, write, commit }: Connection, seal: ColumnSeal): ResultStore {
   const expire = database.prepare("DELETE FROM results WHERE expires_at <= ?");
   const evict = database.prepare(OVER);
   // By name: SQLite reloads the schema for an unknown column, after another process has migrated the file.
@@ -45,7 +45,7 @@ export function createResults({ database, read, write }: Connection, seal: Colum
       }
       const values = RESULT.toValues({ ...result, shape: "", body: seal.closeBody(id, result.body) });
       const shape = seal.closeShape(id, result.shape);
-      await write(() => {
+      await commit(() => {
         expire.run(createdAt);
         evict.run(totalBytes - size);
         insert.run(...values, shape);
