@@ -22,7 +22,7 @@ export function hideSecrets(
     try {
       return await work;
     } catch (thrown) {
-      throw thrown instanceof GloveboxError ? hideInError(thrown, hide) : thrown;
+      throw hideInThrown(thrown, hide);
     }
   };
   return {
@@ -32,12 +32,14 @@ export function hideSecrets(
       const tools = await failing(connector.tools(signal));
       return tools.filter(({ name }) => hideOwn(name) === name).map((tool) => hideInTool(tool, hideOwn));
     },
-    call: (name, args, { spend = (work) => work(), ...options }) =>
-      failing(
-        connector
-          .call(name, args, hideInProgress(options, hide))
-          .then((result) => spend(() => hideInResult(result, hide))),
-      ),
+    call: async (name, args, { spend = (work) => work(), ...options }) => {
+      try {
+        const result = await connector.call(name, args, hideInProgress(options, hide));
+        return spend(() => hideInResult(result, hide));
+      } catch (thrown) {
+        throw hideInThrown(thrown, hide);
+      }
+    },
     onToolsChanged: (listener) => connector.onToolsChanged(listener),
     ...defined({ restart: connector.restart && (() => failing(connector.restart?.() ?? Promise.resolve())) }),
     close: () => connector.close(),
@@ -45,7 +47,8 @@ export function hideSecrets(
   };
 }
 
-function hideInError(error: GloveboxError, hide: Hide): GloveboxError {
+function hideInThrown(error: unknown, hide: Hide): unknown {
+  if (!(error instanceof GloveboxError)) return error;
   const hint = error.details.hint && hide(error.details.hint);
   return new GloveboxError(error.code, hide(error.message), { ...error.details, ...defined({ hint }) });
 }

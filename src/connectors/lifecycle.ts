@@ -63,6 +63,11 @@ export class Lifecycle<Link> {
     return waitFor(this.#reach(), signal, this.#options.id);
   }
 
+  /** Returns the live connection, or `undefined` if there is none or the caller has stopped waiting. */
+  connected(signal: AbortSignal): Link | undefined {
+    return this.#state.kind === "ready" && !signal.aborted ? this.#state.link : undefined;
+  }
+
   /** Reports that a connection cannot be used any more. Without effect if another one has replaced it. */
   lose(link: Link, error: GloveboxError): void {
     if (this.#isCurrent(link)) this.#fail(error, true);

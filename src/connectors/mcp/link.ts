@@ -4,10 +4,13 @@ import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import type { ProgressCallback, StandardSchemaV1 } from "@modelcontextprotocol/client";
 
 import { defined, isJsonObject } from "../../domain/index.ts";
-import type { JsonObject, TraceContext } from "../../domain/index.ts";
+import type { JsonObject } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
+import { DirectCalls, InputRequired } from "./direct-calls.ts";
+import type { DirectCallOptions } from "./direct-calls.ts";
 import type { ServerTransport } from "./transport/create-transport.ts";
+import { StdioTransport } from "./transport/stdio-transport.ts";
 import type { Era, Handshake } from "./era.ts";
 import { followChanges } from "./follow-changes.ts";
 import { listTools } from "./messages/parse-tools.ts";
@@ -28,9 +31,6 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const AS_IT_CAME: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "glovebox", validate: (value) => ({ value }) },
 };
-
-/** The server answered with a request for input (2026-07-28, multi round-trip requests). */
-export class InputRequired extends Error {}
 
 export interface LinkOptions {
   readonly handshake: Handshake;
@@ -68,6 +68,7 @@ export async function openLink(transport: ServerTransport, options: LinkOptions)
   client.onclose = () => {
     ended.abort();
     onEnd(link);
+    link.failCalls();
   };
   if (!client.transport) throw new Error("The connection ended while it was opened");
   return link;
@@ -81,6 +82,8 @@ export class Link {
   /** As listed last. */
   tools: readonly RemoteTool[] = [];
   readonly #client: Client;
+  /** Absent for a server behind an address: there the request costs far more than the client does. */
+  readonly #calls: DirectCalls | undefined;
   readonly #headers = new Map<string, readonly ParamHeader[]>();
   readonly #requests = new Set<Promise<unknown>>();
 
@@ -89,6 +92,9 @@ export class Link {
     this.transport = transport;
     this.era = client.getProtocolEra() ?? "legacy";
     this.revision = client.getNegotiatedProtocolVersion() ?? "";
+    const { era, revision } = this;
+    const isChild = transport instanceof StdioTransport;
+    this.#calls = isChild ? new DirectCalls(transport, { era, revision, client: CLIENT }) : undefined;
   }
 
   /** A server without the tools capability has none; listing would be an error. */
@@ -110,20 +116,23 @@ export class Link {
   }
 
   /** As `ask`. The trace is sent in `_meta`. */
-  callTool(
-    name: string,
-    args: JsonObject,
-    { trace, ...options }: AskOptions & { readonly trace?: TraceContext | undefined },
-  ): Promise<unknown> {
+  callTool(name: string, args: JsonObject, options: DirectCallOptions): Promise<unknown> {
+    if (this.#calls) return this.#calls.call(name, args, options);
+    const { trace, ...rest } = options;
     const marks = this.#headers.get(name);
     const headers = marks && toParamHeaders(marks, args);
     const params = { name, arguments: args, ...defined({ _meta: trace && { ...trace } }) };
-    return this.ask("tools/call", params, { ...options, headers });
+    return this.ask("tools/call", params, { ...rest, headers });
+  }
+
+  /** Called after the connection has ended; the client fails its own requests. */
+  failCalls(): void {
+    this.#calls?.end();
   }
 
   /** Resolves when no call is in progress. */
   async untilIdle(): Promise<void> {
-    await Promise.all(this.#requests);
+    await Promise.all([...this.#requests, this.#calls?.untilIdle()]);
   }
 
   /** False for a tool that must not be offered over HTTP, because its header marks are invalid (2026-07-28). */

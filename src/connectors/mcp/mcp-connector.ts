@@ -53,6 +53,8 @@ class McpConnector implements Connector {
   readonly #listeners = createListeners();
   readonly #changes: ReturnType<typeof paceChanges>;
   #tools: readonly RemoteTool[] = [];
+  /** The names of those that the connector makes itself. */
+  #synthetic: ReadonlySet<string> = new Set();
   #revision: string | undefined;
   #isStale = false;
   #refresh: Promise<readonly RemoteTool[]> | undefined;
@@ -99,11 +101,16 @@ class McpConnector implements Connector {
   }
 
   async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
-    const { signal } = options;
-    const link = await this.#lifecycle.reach(signal);
+    const { signal, onProgress: listener, onSent, trace } = options;
+    // Waiting for a connection that is there would only cost time.
+    const link = this.#lifecycle.connected(signal) ?? (await this.#lifecycle.reach(signal));
     const attempt = this.#breaker.enter();
     try {
-      const result = await this.#send(link, remoteName, args, options);
+      onSent?.();
+      const onProgress = listener && createProgressGate(listener, this.#options);
+      const result = this.#synthetic.has(remoteName)
+        ? await callSynthetic(remoteName, args, (method, params) => link.ask(method, params, { signal, onProgress }))
+        : parseResult(await link.callTool(remoteName, args, { signal, onProgress, trace }), this.#options.clean);
       this.#lifecycle.prove(link);
       attempt.answered();
       return result;
@@ -137,14 +144,9 @@ class McpConnector implements Connector {
     return this.close();
   }
 
-  async #send(link: Link, remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
-    const { signal, onProgress: listener, onSent, trace } = options;
-    onSent?.();
-    const onProgress = listener && createProgressGate(listener, this.#options);
-    if (this.#tools.some(({ name, synthetic }) => synthetic && name === remoteName)) {
-      return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, { signal, onProgress }));
-    }
-    return parseResult(await link.callTool(remoteName, args, { signal, onProgress, trace }), this.#options.clean);
+  #setTools(tools: readonly RemoteTool[]): void {
+    this.#tools = tools;
+    this.#synthetic = new Set(tools.filter(({ synthetic }) => synthetic).map(({ name }) => name));
   }
 
   /** A server that returns with other tools counts as one that announced a change. */
@@ -152,7 +154,7 @@ class McpConnector implements Connector {
     const link = await this.#dialer.open(closing);
     const isChanged = this.#tools.length > 0 && JSON.stringify(this.#tools) !== JSON.stringify(link.tools);
     this.#revision = link.revision;
-    this.#tools = link.tools;
+    this.#setTools(link.tools);
     this.#isStale = false;
     if (isChanged) this.#listeners.notify();
     return link;
@@ -175,7 +177,7 @@ class McpConnector implements Connector {
   async #refetch(link: Link): Promise<readonly RemoteTool[]> {
     this.#isStale = false;
     try {
-      this.#tools = await link.listTools(AbortSignal.timeout(this.#options.settings.startMs));
+      this.#setTools(await link.listTools(AbortSignal.timeout(this.#options.settings.startMs)));
       return this.#tools;
     } catch (thrown) {
       this.#isStale = true;

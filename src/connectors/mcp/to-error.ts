@@ -16,7 +16,7 @@ import { toShownText } from "../shown-text.ts";
 import type { TextCleaner } from "../shown-text.ts";
 import { UpstreamError, findOwnError, toConnectionFailure, unreachable } from "../upstream-error.ts";
 import type { UpstreamFailure } from "../upstream-error.ts";
-import { InputRequired } from "./link.ts";
+import { InputRequired } from "./direct-calls.ts";
 import { STREAM_ENDED } from "./transport/http-transport.ts";
 
 const MAX_MESSAGE_BYTES = 2048;

@@ -9,11 +9,11 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage, JSONRPCResultResponse, Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 
 import { settlesWithin } from "../../../timing/index.ts";
-import { isJsonObject } from "../../../domain/index.ts";
-import type { ChildKeeper, FamilyWatch, Instant } from "../../../domain/index.ts";
+import { isJsonObject, parseJson } from "../../../domain/index.ts";
+import type { ChildKeeper, FamilyWatch, Instant, Json, JsonObject } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
@@ -42,13 +42,25 @@ export interface StdioTransportOptions extends Pick<StdioSettings, "command" | "
   readonly now: () => Instant;
 }
 
+/** Lines to and from a child server, for messages that do not pass through the client. */
+export interface LineChannel {
+  /**
+   * Sends one message, without its newline, together with all others of this turn of the event loop. Calls `onWritten`
+   * once, with the error if it was not written. Throws if the server accepts nothing.
+   */
+  readonly sendLine: (line: string, onWritten: (error?: unknown) => void) => void;
+  /** Called with every message before the client is. Returns true for one that the client must not see. */
+  onparsed?: ((message: JsonObject) => boolean) | undefined;
+}
+
 type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Starts nothing before `start()`. After `close()` or the child's exit it cannot be started again. */
-export class StdioTransport implements Transport {
+export class StdioTransport implements Transport, LineChannel {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  onparsed?: ((message: JsonObject) => boolean) | undefined;
 
   readonly #options: StdioTransportOptions;
   readonly #tail;
@@ -59,6 +71,9 @@ export class StdioTransport implements Transport {
   #family: FamilyWatch | undefined;
   #nextLookAt: Instant = 0;
   #ended = Promise.resolve();
+  /** The lines of this turn. */
+  #held = "";
+  #onWritten: ((error?: unknown) => void)[] = [];
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -106,18 +121,33 @@ export class StdioTransport implements Transport {
     }
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.sendLine(JSON.stringify(message), (error) => (error === undefined ? resolve() : reject(error)));
+    });
+  }
+
+  /** A hundred concurrent calls wake the server once. */
+  sendLine(line: string, onWritten: (error?: unknown) => void): void {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server's input is closed");
-    if (stdin.writableLength > this.#options.messageBytes) throw new Error("The server does not read its input");
-    holdForTurn(stdin);
-    const written = new Promise<void>((resolve, reject) => {
-      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
-    });
-    await written.catch(async (error: unknown) => {
+    if (stdin.writableLength + this.#held.length > this.#options.messageBytes) {
+      throw new Error("The server does not read its input");
+    }
+    if (this.#held === "") process.nextTick(() => this.#flush(stdin));
+    this.#held += `${line}\n`;
+    this.#onWritten.push(onWritten);
+  }
+
+  #flush(stdin: Writable): void {
+    const [text, listeners] = [this.#held, this.#onWritten];
+    this.#held = "";
+    this.#onWritten = [];
+    stdin.write(text, (error) => {
+      const notify = (): void => listeners.forEach((onWritten) => onWritten(error ?? undefined));
       // A dying child first shows as a broken pipe. Its exit code explains more and comes a moment later.
-      await settlesWithin(this.#ended, EXIT_MS);
-      throw error;
+      if (error) void settlesWithin(this.#ended, EXIT_MS).then(notify);
+      else notify();
     });
   }
 
@@ -178,7 +208,9 @@ export class StdioTransport implements Transport {
   #receive(line: string): void {
     if (!this.#admit(line)) return;
     this.#lookAround();
-    const message = parseMessage(line);
+    const value = parseJson(line);
+    if (isJsonObject(value) && this.onparsed?.(value)) return;
+    const message = parseMessage(value);
     if (message) return this.onmessage?.(message);
     if (line.trim() === "") return;
     const { count, first } = this.#garbage;
@@ -195,26 +227,10 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Sends all writes of one turn of the event loop at once: a hundred concurrent calls wake the server once. */
-function holdForTurn(stream: Writable): void {
-  if (stream.writableCorked > 0) return;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-}
-
-function parseMessage(line: string): JSONRPCMessage | undefined {
+function parseMessage(value: Json | undefined): JSONRPCMessage | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    return isPlainResponse(value) ? value : parseJSONRPCMessage(value);
+    return parseJSONRPCMessage(value);
   } catch {
     return undefined;
   }
-}
-
-/** Recognizes the usual response quickly; the full parser tries every other kind of message first. */
-function isPlainResponse(value: unknown): value is JSONRPCResultResponse {
-  if (!isJsonObject(value) || value["jsonrpc"] !== "2.0" || Object.keys(value).length !== 3) return false;
-  const { id, result } = value;
-  const hasId = typeof id === "string" || Number.isSafeInteger(id);
-  return hasId && isJsonObject(result) && !("_meta" in result);
 }
