@@ -46,7 +46,7 @@ export interface ToolRequest {
   readonly retry?: Retry;
 }
 
-type ToolAnswer = CallToolResult | InputRequiredResult;
+export type ToolAnswer = CallToolResult | InputRequiredResult;
 
 type Answer = (door: McpDoor, request: ToolRequest) => Promise<ToolAnswer>;
 
@@ -124,14 +124,13 @@ async function follow(door: McpDoor, request: ToolRequest, open: () => Promise<P
   const { gateway, principal } = door;
   const { clientApprovals } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
-  const digest = digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]);
-  const asker = { principal, request: digest };
-  const round = retry && (await takeAnswers(retry, { clientApprovals, ...asker }));
+  const identify = () => ({ principal, request: digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]) });
+  const round = retry && (await takeAnswers(retry, { clientApprovals, ...identify() }));
   const polled = round ? findOpened(door, request, round.execution) : await open();
   const left = round?.left ?? new Set<string>();
   const view =
     clientApprovals && person
-      ? await followWithPerson({ gateway, clientApprovals, person, signal, left, ...asker }, polled)
+      ? await followWithPerson({ gateway, clientApprovals, person, signal, left, ...identify() }, polled)
       : await polled.poll(NEVER);
   if (isInputRequiredResult(view)) return view;
   const media = await gateway.findMedia(principal, view.value);

@@ -1,64 +1,109 @@
 /** One MCP server instance for one connection or session. It holds no state between requests. */
 
 import { Server } from "@modelcontextprotocol/server";
-import type { ResultTypeMap, ServerContext, Tool } from "@modelcontextprotocol/server";
+import type { Implementation, ResultTypeMap, Tool } from "@modelcontextprotocol/server";
 
 import { defined, isJsonObject, parseTraceContext } from "../../domain/index.ts";
 import type { McpDoor } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
+import type { ToolAnswer } from "./call-tool.ts";
 import { INSTRUCTIONS, RESUME, TOOL_DEFINITIONS } from "./definitions.ts";
 import { findPerson, findRetry } from "./elicitation/person.ts";
+import type { Retry, SendElicitation } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
 import { createReporter } from "./report-progress.ts";
+import type { ProgressParams } from "./report-progress.ts";
 
 /** The definitions of Glovebox change only with a release, so clients may cache them for an hour (2026-07-28 cache fields). */
 const STABLE_MS = 3_600_000;
 /** Tools of upstreams may change at any time; connected clients are notified. */
 const CHANGING_MS = 60_000;
 
-/**
- * Serves both protocol eras; the transport decides which one. All executions of the client are cancelled when `gone`
- * fires, also those of requests that are read later.
- */
-export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
+/** How Glovebox names itself to clients. */
+export function describeServer({ gateway }: McpDoor): Implementation {
+  return { name: "glovebox", title: "Glovebox", version: gateway.health().version };
+}
+
+interface ServerOptions {
+  /** All executions of the client are cancelled when it fires, also those of requests that are read later. */
+  readonly gone?: AbortSignal;
+  /** Called when a call was answered, with the envelope of its request (2026-07-28), which the SDK has checked. */
+  readonly onAnswered?: (server: Server, envelope: unknown) => void;
+}
+
+/** Serves both protocol eras; the transport decides which one. */
+export function createMcpServer(door: McpDoor, { gone, onAnswered }: ServerOptions = {}): Server {
   const isStable = door.gateway.expose === "code";
   const changing = { ttlMs: CHANGING_MS, cacheScope: "private" } as const;
-  const server = new Server(
-    { name: "glovebox", title: "Glovebox", version: door.gateway.health().version },
-    {
-      capabilities: {
-        tools: isStable ? {} : { listChanged: true },
-        resources: { listChanged: true },
-        prompts: { listChanged: true },
-      },
-      ...defined({ instructions: door.gateway.expose === "tools" ? undefined : INSTRUCTIONS }),
-      cacheHints: {
-        "tools/list": isStable ? { ttlMs: STABLE_MS, cacheScope: "public" } : changing,
-        "resources/list": changing,
-        "resources/templates/list": changing,
-        "prompts/list": changing,
-      },
+  const server = new Server(describeServer(door), {
+    capabilities: {
+      tools: isStable ? {} : { listChanged: true },
+      resources: { listChanged: true },
+      prompts: { listChanged: true },
     },
-  );
+    ...defined({ instructions: door.gateway.expose === "tools" ? undefined : INSTRUCTIONS }),
+    cacheHints: {
+      "tools/list": isStable ? { ttlMs: STABLE_MS, cacheScope: "public" } : changing,
+      "resources/list": changing,
+      "resources/templates/list": changing,
+      "prompts/list": changing,
+    },
+  });
   server.setRequestHandler("tools/list", async () => ({ tools: await listTools(door) }));
-  server.setRequestHandler("tools/call", ({ params }, context) => {
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { mcpReq } = context;
-    return callTool(door, {
-      name: params.name,
-      rawArguments: params.arguments,
+    const answer = await answerCall(door, server, params, {
+      rawEnvelope: mcpReq.envelope,
       signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
-      ...defined({
-        onEvent: watchProgress(mcpReq),
-        // The keys that the protocol reserves for W3C Trace Context.
-        trace: parseTraceContext(mcpReq._meta),
-        person: findPerson(server, context),
-        retry: findRetry(context),
-      }),
+      report: (progress) => mcpReq.notify({ method: "notifications/progress", params: { ...progress } }),
+      send: (request, options) => mcpReq.send(request, options),
+      ...defined({ retry: findRetry(context) }),
     });
+    onAnswered?.(server, mcpReq.envelope);
+    return answer;
   });
   passThrough(server, door);
   return server;
+}
+
+/** The parameters of a `tools/call`. The arguments are unchecked. */
+export interface CallParams {
+  readonly name: string;
+  readonly arguments?: unknown;
+  readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
+}
+
+/** What a call needs of its connection. */
+interface CallConnection {
+  readonly rawEnvelope: unknown;
+  readonly signal: AbortSignal;
+  readonly report: (progress: ProgressParams) => Promise<void>;
+  readonly send: SendElicitation;
+  readonly retry?: Retry;
+}
+
+/** Answers one `tools/call`, whichever way it came. */
+export function answerCall(
+  door: McpDoor,
+  server: Server,
+  { name, arguments: rawArguments, _meta }: CallParams,
+  { rawEnvelope, signal, report, send, retry }: CallConnection,
+): Promise<ToolAnswer> {
+  const progressToken = _meta?.progressToken;
+  const isWatched = progressToken !== undefined;
+  return callTool(door, {
+    name,
+    rawArguments,
+    signal,
+    ...defined({
+      onEvent: isWatched ? createReporter({ progressToken, now: () => performance.now(), send: report }) : undefined,
+      // The keys that the protocol reserves for W3C Trace Context.
+      trace: parseTraceContext(_meta),
+      person: findPerson(server, rawEnvelope, send),
+      retry,
+    }),
+  });
 }
 
 /** Notifies a connected client that lists have changed. Ignores a client that is gone. */
@@ -73,16 +118,6 @@ async function listTools({ gateway, principal }: McpDoor): Promise<Tool[]> {
   if (gateway.expose === "code") return [...own];
   const plain = namePlainTools(await gateway.takeSnapshot(principal, "some"));
   return [...own, ...[...plain].map(([name, tool]) => definePlainTool(name, tool))];
-}
-
-function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {
-  const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return undefined;
-  return createReporter({
-    progressToken,
-    now: () => performance.now(),
-    send: (params) => notify({ method: "notifications/progress", params: { ...params } }),
-  });
 }
 
 /** The bridge has parsed what servers answered; this only builds the results of the protocol. */

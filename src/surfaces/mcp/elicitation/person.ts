@@ -10,6 +10,12 @@ import { ignoreOvertaken, parseAnswer } from "./approval-form.ts";
 import type { ApprovalForm } from "./approval-form.ts";
 import type { Conversation } from "./follow-execution.ts";
 
+/** Sends a request to the client. */
+export type SendElicitation = (
+  request: { readonly method: "elicitation/create"; readonly params: ApprovalForm },
+  options: { readonly signal: AbortSignal; readonly timeout: number },
+) => Promise<unknown>;
+
 /** How the person is asked. */
 export type Person =
   /** Until 2025-11-25: by a request to the client on the stream of the open request. */
@@ -24,15 +30,15 @@ export interface Retry {
 }
 
 /** Returns `undefined` for a client without the capability to show forms. */
-export function findPerson(server: Server, { mcpReq }: ServerContext): Person | undefined {
-  const modern = isJsonObject(mcpReq.envelope) ? mcpReq.envelope[CLIENT_CAPABILITIES_META_KEY] : undefined;
+export function findPerson(server: Server, rawEnvelope: unknown, send: SendElicitation): Person | undefined {
+  const modern = isJsonObject(rawEnvelope) ? rawEnvelope[CLIENT_CAPABILITIES_META_KEY] : undefined;
   if (modern !== undefined) return canShowForms(modern) ? { kind: "returned" } : undefined;
   if (!canShowForms(server.getClientCapabilities())) return undefined;
   return {
     kind: "pushed",
     // The caller decides how long it may take.
     ask: (question, signal) =>
-      mcpReq.send({ method: "elicitation/create", params: { ...question } }, { signal, timeout: MOST_MS }),
+      send({ method: "elicitation/create", params: { ...question } }, { signal, timeout: MOST_MS }),
   };
 }
 
