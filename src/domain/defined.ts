@@ -5,8 +5,15 @@ type Required<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]:
 
 /** Returns the object without the fields that are `undefined`, for types with exact optional fields. */
 export function defined<T extends object>(fields: T): Required<T> & Optional<T> {
+  const values: readonly unknown[] = Object.values(fields);
   const kept: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) kept[key] = value;
+  let at = 0;
+  // Every call of a program comes here several times: pairs from `Object.entries` would take longer.
+  for (const key of Object.keys(fields)) {
+    const value = values[at];
+    if (value !== undefined) kept[key] = value;
+    at += 1;
+  }
   return trustFields(fields, kept);
 }
 

@@ -33,41 +33,54 @@ interface PendingItem<Item, Kept> {
   readonly reject: (thrown: unknown) => void;
 }
 
+async function commitBatch<Item, Kept>(
+  batch: readonly PendingItem<Item, Kept>[],
+  commit: CommitGroupOptions<Item, Kept>["commit"],
+): Promise<void> {
+  const items = batch.map(({ item }) => item);
+  const isFlushed = batch.some((pending) => pending.isFlushed);
+  const kept = await commit(items, isFlushed);
+  for (const [at, one] of kept.entries()) batch[at]?.resolve(one);
+}
+
 export function createCommitGroup<Item, Kept>({
   size,
   waitMs,
   commit,
 }: CommitGroupOptions<Item, Kept>): CommitGroup<Item, Kept> {
   const waiting: PendingItem<Item, Kept>[] = [];
+  /** Callers of `drain`. */
+  const idle: (() => void)[] = [];
   let isDue = false;
+  /** A batch is being committed, or the next one begins after this turn of the program. */
+  let isBusy = false;
   let timer: NodeJS.Timeout | undefined;
-  let draining: Promise<void> | undefined;
 
-  const commitBatch = async (batch: readonly PendingItem<Item, Kept>[]): Promise<void> => {
-    try {
-      const isFlushed = batch.some((pending) => pending.isFlushed);
-      const items = batch.map(({ item }) => item);
-      const kept = await commit(items, isFlushed);
-      for (const [index, one] of kept.entries()) batch[index]?.resolve(one);
-    } catch (thrown) {
+  /** Items that arrive while a batch is being committed form the next batch. */
+  const commitNext = (): void => {
+    if (waiting.length === 0 || !(isDue || waiting.length >= size)) {
+      isBusy = false;
+      for (const resolve of idle.splice(0)) resolve();
+      return;
+    }
+    const batch = waiting.splice(0, size);
+    isDue &&= waiting.length > 0;
+    const rejectAll = (thrown: unknown): void => {
       for (const { reject } of [...batch, ...waiting.splice(0)]) reject(thrown);
-    }
+    };
+    void commitBatch(batch, commit).catch(rejectAll).then(commitNext);
   };
-  const drain = async (): Promise<void> => {
-    // Items that arrive while a batch is being committed form the next batch.
-    for (await Promise.resolve(); waiting.length > 0 && (isDue || waiting.length >= size); await Promise.resolve()) {
-      const batch = waiting.splice(0, size);
-      isDue &&= waiting.length > 0;
-      await commitBatch(batch);
-    }
-    draining = undefined;
+  const begin = (): void => {
+    if (isBusy) return;
+    isBusy = true;
+    queueMicrotask(commitNext);
   };
   const hasten = (): void => {
     isDue = true;
-    draining ??= drain();
+    begin();
   };
   const wait = (): void => {
-    if (waiting.length >= size) draining ??= drain();
+    if (waiting.length >= size) begin();
     timer ??= setTimeout(() => {
       timer = undefined;
       hasten();
@@ -84,8 +97,9 @@ export function createCommitGroup<Item, Kept>({
     },
     async drain() {
       do {
+        const settled = new Promise<void>((resolve) => idle.push(resolve));
         hasten();
-        await draining;
+        await settled;
       } while (waiting.length > 0);
     },
   };

@@ -9,8 +9,8 @@ import { SUSPECT } from "./chain-check.ts";
 import { followChain, readHead, readRecords } from "./follow-chain.ts";
 import { createCommitGroup } from "./group-commit.ts";
 import type { Durability } from "./group-commit.ts";
-import { DETAIL_DEPTH, sealRecord } from "./record.ts";
-import type { LedgerDraft, LedgerEntry, LedgerHead, LedgerRecord } from "./record.ts";
+import { DETAIL_DEPTH, sealRecord, toLedgerRecord } from "./record.ts";
+import type { LedgerDraft, LedgerEntry, LedgerHead, LedgerRecord, SealedRecord } from "./record.ts";
 
 const BATCH = 256;
 /** The batching delay for `batched` records. */
@@ -18,6 +18,7 @@ const BATCH_DELAY_MS = 5;
 /** How many times another process may take the next number before a write fails. */
 const ATTEMPTS = 100;
 const NAME_BYTES = 1_024;
+const BREAKS = /[\n\t]/;
 
 export interface LedgerOptions {
   readonly store: Pick<Store, "ledger">;
@@ -69,9 +70,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     isClosed = true;
     await group.drain();
   };
-  const write = async (entry: LedgerEntry, durability: Durability = "flushed"): Promise<LedgerRecord> => {
-    if (isClosed) throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Restart Glovebox" });
-    return group.add({ ...copyEntry(entry, hide), at: now() }, durability);
+  const write = (entry: LedgerEntry, durability: Durability = "flushed"): Promise<LedgerRecord> => {
+    if (isClosed) return Promise.reject(closedError());
+    try {
+      return group.add(toDraft(entry, now(), hide), durability);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   };
 
   return {
@@ -101,14 +106,13 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     drafts: readonly LedgerDraft[],
     isFlushed: boolean,
   ): Promise<readonly LedgerRecord[] | "taken"> => {
-    const sealed = chain(head, [...warnings, ...drafts]);
-    const records = sealed.map(({ stored }) => stored);
+    const records = chain(head, warnings.length === 0 ? drafts : [...warnings, ...drafts]);
     if ((await store.ledger.append(records, isFlushed)) === "taken") return "taken";
     const known = warnings.length;
-    head = sealed.at(-1)?.record ?? head;
+    head = records.at(-1) ?? head;
     warnings = [];
     announce({ seq: head.seq, digest: head.digest }, isFlushed);
-    return sealed.slice(known).map(({ record }) => record);
+    return records.slice(known).map(toLedgerRecord);
   };
   return async (drafts: readonly LedgerDraft[], isFlushed: boolean): Promise<readonly LedgerRecord[]> => {
     const startedAt = performance.now();
@@ -154,36 +158,41 @@ function createAnnouncement({ store, onAppended }: LedgerOptions): (head: Ledger
 
 function warn(subject: string, { seq, digest }: LedgerHead, at: Instant): LedgerDraft {
   const entry = { actor: "gateway", action: SUSPECT, subject, detail: { head: { seq, digest } } };
-  return { ...copyEntry(entry, (text) => text), at };
+  return toDraft(entry, at, (text) => text);
 }
 
-function chain(head: LedgerHead, drafts: readonly LedgerDraft[]) {
+function chain(head: LedgerHead, drafts: readonly LedgerDraft[]): readonly SealedRecord[] {
   let last = head;
   return drafts.map((draft) => {
     const record = sealRecord(last, draft);
     last = record;
-    return { record, stored: { ...record, detail: draft.detailText } };
+    return record;
   });
 }
 
+function closedError(): GloveboxError {
+  return new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Restart Glovebox" });
+}
+
 /** Copies the entry at once, because the caller may change its objects before the batch is written. */
-function copyEntry(
+function toDraft(
   { actor, action, subject, detail }: LedgerEntry,
+  at: Instant,
   hide: (text: string) => string,
-): Omit<LedgerDraft, "at"> {
+): LedgerDraft {
   if (depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH)
     throw new TypeError(`The detail of a ledger entry is nested deeper than ${DETAIL_DEPTH} levels`);
-  const detailText = canonicalJson(mapTexts(detail, hide));
   return {
     actor: oneLine(actor, hide),
     action: oneLine(action, hide),
     subject: oneLine(subject, hide),
-    detail: JSON.parse(detailText),
-    detailText,
+    detail: canonicalJson(mapTexts(detail, hide)),
+    at,
   };
 }
 
 /** Removes what a database cannot store safely (lone surrogates, control characters) and line breaks. */
 function oneLine(text: string, hide: (text: string) => string): string {
-  return cleanText(text, { maxBytes: NAME_BYTES, hide }).replaceAll(/[\n\t]+/g, " ");
+  const clean = cleanText(text, { maxBytes: NAME_BYTES, hide });
+  return BREAKS.test(clean) ? clean.replaceAll(/[\n\t]+/g, " ") : clean;
 }

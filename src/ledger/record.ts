@@ -45,13 +45,40 @@ export const GENESIS: LedgerHead = { seq: 0, digest: createGenesisDigest() };
 const FIELDS = ["action", "actor", "at", "detail", "digest", "previous", "seq", "subject"];
 
 /** An entry with its time, and with its detail as canonical JSON. */
-export type LedgerDraft = LedgerEntry & { readonly at: Instant; readonly detailText: string };
+export type LedgerDraft = Pick<StoredRecord, "actor" | "action" | "subject" | "detail" | "at">;
 
 /** Chains an entry to `head`. The digest covers the canonical JSON of the record without its digest. */
-export function sealRecord(head: LedgerHead, draft: LedgerDraft): LedgerRecord {
-  const { actor, action, subject, detail, detailText, at } = draft;
-  const body = { seq: head.seq + 1, at, actor, action, subject, previous: head.digest };
-  return { ...body, detail, digest: digestOf(toHashedText({ ...body, detail: detailText })) };
+export function sealRecord(head: LedgerHead, { actor, action, subject, detail, at }: LedgerDraft): SealedRecord {
+  const body = { seq: head.seq + 1, at, actor, action, subject, detail, previous: head.digest };
+  return { ...body, digest: digestOf(toHashedText(body)) };
+}
+
+/** A record as it is stored. */
+export type SealedRecord = StoredRecord & Pick<LedgerRecord, "previous" | "digest">;
+
+/** The detail is parsed when it is read, because few who write a record read it. */
+export function toLedgerRecord({
+  seq,
+  at,
+  actor,
+  action,
+  subject,
+  detail,
+  previous,
+  digest,
+}: SealedRecord): LedgerRecord {
+  return {
+    seq,
+    at,
+    actor,
+    action,
+    subject,
+    get detail(): Json {
+      return JSON.parse(detail);
+    },
+    previous,
+    digest,
+  };
 }
 
 /** Returns the text that is hashed. It contains the detail as stored, so any change of the detail changes the text. */

@@ -52,8 +52,12 @@ function toVisible(text: string): string {
   return text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
 }
 
+/** A unit of UTF-16 takes at most this much in UTF-8. */
+const MOST_UNIT_BYTES = 3;
+
 /** Cuts after the redaction, so that no half of a path or secret remains. */
 function cut(text: string, maxBytes: number): string {
+  if (text.length * MOST_UNIT_BYTES <= maxBytes) return text;
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
   const kept = capText(text, maxBytes);
@@ -64,7 +68,7 @@ const encoder = new TextEncoder();
 
 /** The beginning of `text` that fits into `maxBytes` of UTF-8. Never splits a character. */
 export function capText(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes) return text;
+  if (text.length * MOST_UNIT_BYTES <= maxBytes) return text;
   const { read } = encoder.encodeInto(text, new Uint8Array(Math.max(0, maxBytes)));
   return read === text.length ? text : text.slice(0, read);
 }
