@@ -36,7 +36,7 @@ async function open(dryRun: boolean) {
     },
     policy: { decide: () => ({ kind: "allow", rule: known(parseRuleId("all")) }) },
     flows: await openFlows({ settings: { flows: "allow", labelMs: 0 }, store, now: () => 0 }),
-    quotas: { take: async ({ tool }) => events.push(["charged", tool.address]) },
+    quotas: { takeCall: async (_principal, tool) => void events.push(["charged", tool.address]) },
     results: {
       keepFile: unused,
       summarize: async () => ({ labels: [] }),

@@ -70,7 +70,7 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
     takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
   };
   readonly quotas: {
-    take(call: { readonly kind: "call"; readonly principal: Principal; readonly tool: Tool }): Promise<unknown>;
+    takeCall(principal: Principal, tool: Tool): Promise<void> | undefined;
   };
   /** Absent when nothing is to be learned. */
   readonly shapes?: Pick<Shapes, "observe"> | undefined;
@@ -135,8 +135,8 @@ export function createProgramBridges(
       }),
       builtins: createProgramBuiltins(options, { request, snapshot, lending }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
-      take: (tool) => quotas.take({ kind: "call", principal, tool }),
-      invoke: async (tool, args, how) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, how),
+      take: (tool) => quotas.takeCall(principal, tool),
+      invoke: (tool, args, how) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, how),
       keepFile: (file, labels) => results.keepFile({ principal: principal.id, execution: id, labels }, file),
     });
   };

@@ -45,8 +45,18 @@ export function toForms({ address, server, remoteName, plainName }: ToolNames): 
   };
 }
 
-export function formsOf({ address, origin, plainName }: Pick<Tool, "address" | "origin" | "plainName">): ToolForms {
-  return toForms({ address, server: origin.connector, remoteName: origin.remoteName, plainName });
+/** Tools are immutable, and every call asks for the forms of its tool. */
+const known = new WeakMap<MatchedTool, ToolForms>();
+
+type MatchedTool = Pick<Tool, "address" | "origin" | "plainName">;
+
+export function formsOf(tool: MatchedTool): ToolForms {
+  const made = known.get(tool);
+  if (made) return made;
+  const { address, origin, plainName } = tool;
+  const forms = toForms({ address, server: origin.connector, remoteName: origin.remoteName, plainName });
+  known.set(tool, forms);
+  return forms;
 }
 
 export function matchTool(patterns: ReadonlySet<string>, { certain, doubtful }: ToolForms): ToolMatch {

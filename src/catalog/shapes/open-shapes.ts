@@ -163,8 +163,9 @@ function learn(learned: Map<string, LearnedShape>, tool: Tool, value: Json): voi
   const found = learned.get(keyOf(tool.origin));
   const known = found?.definition === tool.digest ? found : undefined;
   const seen = shapeOf(value);
-  const shape = known ? mergeShapes(known.shape, seen) : seen;
-  const isChanged = !known || !isSameShape(known.shape, shape);
+  const isSame = known && isSameShape(known.shape, seen);
+  const shape = isSame ? known.shape : known ? mergeShapes(known.shape, seen) : seen;
+  const isChanged = !known || !(isSame || isSameShape(known.shape, shape));
   const samples = (known?.samples ?? 0) + 1;
   learned.set(keyOf(tool.origin), {
     ...known,

@@ -32,8 +32,8 @@ export interface ExecutionFlow {
 export interface CallFlow {
   /** Returns `undefined` if the guard does not apply. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
-  /** Await it before the reply is delivered. A failure contains data too; a refusal of an unsent call contains none. */
-  deliver(reply: Reply, isSent: boolean): Promise<void>;
+  /** Await it before the reply is delivered; `undefined` if it brings nothing. A failure contains data too; a refusal of an unsent call contains none. */
+  deliver(reply: Reply, isSent: boolean): Promise<void> | undefined;
 }
 
 export interface Flows extends AsyncDisposable {
@@ -216,6 +216,8 @@ function isRefused(reply: Reply, isSent: boolean): boolean {
   return code.startsWith("POLICY_") || (!isSent && (code === "LIMIT_QUOTA" || code === "EGRESS_DENIED"));
 }
 
+const NOTHING_TAKEN: ReadonlyMap<LabelSource["label"], LabelSource> = new Map();
+
 function createFlow(
   { execution, snapshot, plan }: FlowSubject,
   session: FlowSession,
@@ -230,7 +232,7 @@ function createFlow(
     );
   return {
     arrive() {
-      const taken = new Map(session.taken);
+      const taken = session.taken.size === 0 ? NOTHING_TAKEN : new Map(session.taken);
       let brings: readonly LabelSource[] = [];
       return {
         judge(call, tool) {
@@ -240,9 +242,8 @@ function createFlow(
           session.hasSpoken = true;
           return undefined;
         },
-        async deliver(reply, isSent) {
-          if (!isRefused(reply, isSent)) await take(session, brings);
-        },
+        deliver: (reply, isSent) =>
+          brings.length === 0 || isRefused(reply, isSent) ? undefined : take(session, brings),
       };
     },
     sources: () => [...session.taken.values()],

@@ -68,6 +68,7 @@ export function claimCall(
   settings: QuotaSettings,
   { principal, tool }: { readonly principal: Principal; readonly tool: Tool },
 ): readonly NamedClaim[] {
+  if (settings.rates.length === 0 && settings.prices.size === 0) return [];
   return [...claimRates(settings, principal, tool), ...claimCost(settings, principal, tool)];
 }
 

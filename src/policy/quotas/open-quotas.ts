@@ -10,10 +10,6 @@ import { SECOND_MS } from "../../timing/index.ts";
 import { COST_UNITS, claimCall, claimExecution } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
 
-export type QuotaRequest =
-  | ExecutionClaim
-  | { readonly kind: "call"; readonly principal: Principal; readonly tool: Tool };
-
 export interface ExecutionClaim {
   readonly kind: "execution";
   readonly execution: ExecutionId;
@@ -33,7 +29,9 @@ export interface QuotaGrant {
 
 export interface Quotas {
   /** Takes from every quota that applies, or from none. Rejects with LIMIT_QUOTA. */
-  take(request: QuotaRequest): Promise<QuotaGrant>;
+  take(request: ExecutionClaim): Promise<QuotaGrant>;
+  /** Like `take`, for a call; `undefined` if no quota applies. */
+  takeCall(principal: Principal, tool: Tool): Promise<void> | undefined;
   /** Call it every second, so that after a crash it is known how long the executions of this process ran. */
   noteHeld(): Promise<void>;
   /** For an execution whose process died and that is not recovered: returns the time that it cannot have used. */
@@ -56,13 +54,21 @@ const NOTHING_TAKEN = { release: async () => undefined };
 const UNSEEN_MS = 2_000;
 
 export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
-  const claimsOf = (request: QuotaRequest): readonly NamedClaim[] => {
+  const claimsOf = (request: ExecutionClaim): readonly NamedClaim[] => {
     if (request.principal.kind === "operator") return [];
-    if (request.kind === "call") return claimCall(settings, request);
     const claims = claimExecution(settings, request, { holder: request.execution, now: now() });
     return request.when === "again" ? claims.filter(({ unit }) => unit === "ms") : claims;
   };
   const held = new Map<ExecutionId, TakenWindows>();
+  const takeAll = async (named: readonly NamedClaim[]) => {
+    const at = now();
+    const outcome = await store.take(
+      named.map(({ claim }) => claim),
+      at,
+    );
+    if (outcome.kind === "full") throw refuse(named, { ...outcome, reserved: sumHeld(held, outcome) }, at);
+    return outcome;
+  };
   const giveBack = (execution: ExecutionId, chargedMs: number): void => {
     held.delete(execution);
     void store.giveBack(execution, Math.ceil(Math.max(0, chargedMs))).catch(() => undefined);
@@ -80,16 +86,16 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     releaseLost: async (execution) => {
       await store.giveBack(execution, ((await store.heldFor(execution)) ?? 0) + UNSEEN_MS);
     },
+    takeCall(principal, tool) {
+      const named = principal.kind === "operator" ? [] : claimCall(settings, { principal, tool });
+      return named.length === 0 ? undefined : takeAll(named).then(() => undefined);
+    },
     async take(request) {
-      if (request.kind === "execution" && request.when === "restarted") return restore(request);
-      const wallMs = request.kind === "execution" ? request.wallMs : 0;
+      if (request.when === "restarted") return restore(request);
+      const { wallMs } = request;
       const named = claimsOf(request);
       if (named.length === 0) return { wallMs, ...NOTHING_TAKEN };
-      const at = now();
-      const claims = named.map(({ claim }) => claim);
-      const outcome = await store.take(claims, at);
-      if (outcome.kind === "full") throw refuse(named, { ...outcome, reserved: sumHeld(held, outcome) }, at);
-      if (request.kind === "call") return { wallMs, ...NOTHING_TAKEN };
+      const outcome = await takeAll(named);
       const timed = new Set(named.filter(({ unit }) => unit === "ms").map(({ claim }) => claim.key));
       const times = outcome.units.filter(({ key }) => timed.has(key));
       const granted = Math.min(wallMs, ...times.map(({ amount }) => amount));
