@@ -1,7 +1,7 @@
 /** Calls that Glovebox itself answers, in the reserved namespace `glovebox`. They take the same steps as any call. */
 
 import { parseConnectorId, parseRuleId, parseToolAddress } from "../domain/index.ts";
-import type { Decision, Json, JsonObject, JsonSchema, Tool, ToolAddress, ToolCall } from "../domain/index.ts";
+import type { Decision, Json, JsonObject, JsonSchema, Tool, ToolCall } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import type { RunSlice } from "../timing/index.ts";
 
@@ -58,13 +58,4 @@ export function createBuiltinTool(name: string, input: JsonSchema): Tool {
     effect: "read",
     digest: digestOf(JSON.stringify([name, input])),
   };
-}
-
-/** An upstream cannot have this namespace: the naming rule reserves it. */
-export function findBuiltin(
-  builtins: ReadonlyMap<ToolAddress, Builtin> | undefined,
-  rawAddress: unknown,
-): Builtin | undefined {
-  const address = parseToolAddress(rawAddress);
-  return address && builtins?.get(address);
 }

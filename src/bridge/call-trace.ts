@@ -76,10 +76,6 @@ export function createCallTrace() {
       calls.set(record.seq, { ...record, ...defined({ definition }) });
       if (failure) failures.set(record.seq, failure);
     },
-    find(seq: number): TracedCall | undefined {
-      const call = calls.get(seq);
-      return call && { record: toRecord(call), ...defined({ definition: call.definition }) };
-    },
     /** Calls of an earlier run and of this one are not added in order. */
     records: (): readonly CallRecord[] => [...calls.values()].toSorted((a, b) => a.seq - b.seq).map(toRecord),
     /** The error that the host answered a failed call with. */

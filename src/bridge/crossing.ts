@@ -6,6 +6,7 @@ import type {
   Attachment,
   CallPlan,
   CallProgress,
+  CallRecord,
   CatalogSnapshot,
   Decision,
   Digest,
@@ -29,6 +30,7 @@ import type { RunSlice } from "../timing/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
+import type { Deadlines } from "./deadlines.ts";
 import type { DryRunSession } from "./dry-run.ts";
 import type { HostTime } from "./host-time.ts";
 
@@ -79,14 +81,14 @@ export interface BridgeOptions {
   readonly approve?: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
   /** The approvals that calls of an earlier run waited for, by call number. */
   readonly asked?: ReadonlyMap<number, AskDecision>;
-  /** Makes everything the program has seen survive this process (`write`) or a power cut (`flush`). */
-  readonly journal?: { write(): Promise<unknown>; flush(): Promise<unknown> };
+  /** Makes everything the program has seen survive this process (`write`, unless it does) or a power cut (`flush`). */
+  readonly journal?: { write(): Promise<unknown>; isWritten(): boolean; flush(): Promise<unknown> };
   /** Is given the number of calls under way whenever it changes. */
   readonly onCalls?: (open: number) => void;
   /** Records the tokens of secrets that a program passes to a tool, where they are useless. */
   readonly noticeTokens?: (args: string, tool: string) => Promise<void>;
-  /** Counts a call against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
-  readonly take?: (tool: Tool) => Promise<unknown>;
+  /** Counts a call against quotas over time, if there are any; rejects with LIMIT_QUOTA when nothing is left. */
+  readonly take?: (tool: Tool) => Promise<unknown> | undefined;
   /** The trace context that an upstream call carries. */
   readonly traceOf?: (seq: number) => TraceContext | undefined;
   readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<CallAnswer>;
@@ -132,11 +134,16 @@ export interface BridgeState {
   readonly slots: ReturnType<typeof createCallSlots>;
   readonly recorder: ReturnType<typeof createRecorder>;
   readonly hostTime: HostTime;
+  readonly deadlines: Deadlines;
   readonly dryRun: DryRunSession | undefined;
   readonly journaled: Map<number, JournaledCall>;
   /** Token notices under way, for `recorded()`. */
   readonly notices: Promise<void>[];
   openCalls: number;
+  /** Waits until the opening of the execution is written; `undefined` once it is. */
+  readonly opening: () => Promise<unknown> | undefined;
+  /** Called when no call is under way any more. */
+  readonly idle: (() => void)[];
 }
 
 /** Writes the records of one execution, and remembers whether one was lost. */
@@ -174,10 +181,11 @@ export function createCallSlots(most: number) {
   const waiting: (() => void)[] = [];
   let taken = 0;
   return {
-    /** Resolves when a slot is free. Every `enter` that resolved needs one `leave`. */
-    async enter(): Promise<void> {
+    /** Takes a slot, or returns a promise that resolves when it has one. Each needs one `leave`. */
+    enter(): Promise<void> | undefined {
       if (taken >= most) return new Promise((resolve) => waiting.push(resolve));
       taken += 1;
+      return undefined;
     },
     leave(): void {
       // The slot passes straight to the next call in line, so that a newer call cannot take it in between.
@@ -217,12 +225,14 @@ export class Crossing {
   reply: Reply | undefined;
   /** Set when the execution cannot continue: the call rejects instead of replying. */
   fatal: { readonly thrown: unknown } | undefined;
+  readonly #replied = Promise.withResolvers<Reply>();
   #entry: OpenCall | undefined;
   #target: CallTarget | undefined;
   #tool: Tool | undefined;
   #call: ParsedCall | undefined;
   #verdict: Verdict | undefined;
   #value: Json | undefined;
+  #record: CallRecord | undefined;
 
   constructor(bridge: BridgeState, seq: number, rawAddress: unknown, rawArgs: unknown) {
     this.bridge = bridge;
@@ -231,11 +241,16 @@ export class Crossing {
     this.rawArgs = rawArgs;
   }
 
-  /** The reply for the program. Throws what ends the execution. */
-  end(): Reply {
+  /** The reply for the program; rejects with what ends the execution. */
+  get replied(): Promise<Reply> {
+    return this.#replied.promise;
+  }
+
+  /** All steps were taken. */
+  end(): void {
     const overrun = this.bridge.hostTime.overrun();
-    if (this.fatal ?? overrun) throw this.fatal ? this.fatal.thrown : overrun;
-    return ensureSet(this.reply);
+    if (this.fatal ?? overrun) this.#replied.reject(this.fatal ? this.fatal.thrown : overrun);
+    else this.#replied.resolve(ensureSet(this.reply));
   }
 
   get hasEntry(): boolean {
@@ -273,6 +288,13 @@ export class Crossing {
   set verdict(verdict: Verdict) {
     this.#verdict = verdict;
   }
+  /** How it ended. */
+  get record(): CallRecord {
+    return ensureSet(this.#record);
+  }
+  set record(record: CallRecord) {
+    this.#record = record;
+  }
   /** What the tool answered. */
   get value(): Json {
     return ensureSet(this.#value);
@@ -293,7 +315,7 @@ function ensureSet<T>(value: T | undefined): T {
  */
 export type StepPhase = "always" | "until replied" | "if made" | "once replied";
 
-/** One step of a crossing. It throws to refuse the call, and returns a promise only when there is something to await. */
+/** One step of a crossing. It throws to refuse the call, and returns a promise only if it has to wait. */
 export interface Step {
   readonly name: string;
   readonly phase: StepPhase;

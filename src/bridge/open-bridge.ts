@@ -10,10 +10,10 @@ import { takeTurn } from "../timing/index.ts";
 import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
 import { Crossing, ExecutionSuspended, createCallSlots, createRecorder } from "./crossing.ts";
-import type { BridgeOptions, BridgeState, JournaledCall, StepPhase } from "./crossing.ts";
+import type { BridgeOptions, BridgeState, JournaledCall, Step, StepPhase } from "./crossing.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { createDryRun } from "./dry-run.ts";
 import { createHostTime } from "./host-time.ts";
-import type { HostTime } from "./host-time.ts";
 import { STEPS } from "./steps/step-list.ts";
 
 export interface Bridge {
@@ -49,14 +49,17 @@ export function openBridge(options: BridgeOptions): Bridge {
   const dryRun = options.dryRun && createDryRun(options.dryRun, emit);
   const slots = createCallSlots(limits.concurrentCalls);
   const hostTime = createHostTime(limits, options.clock);
-  const kept = { journaled: new Map(), notices: [], openCalls: 0 };
-  const state: BridgeState = { options, emit, trace, slots, recorder, hostTime, dryRun, ...kept };
-  const crossings: Promise<unknown>[] = [];
+  const deadlines = createDeadlines(options);
+  const kept = { journaled: new Map(), notices: [], openCalls: 0, idle: [] };
+  const opening = createOpening(options.opened);
+  const state: BridgeState = { options, emit, trace, slots, recorder, hostTime, deadlines, opening, dryRun, ...kept };
+  let made = 0;
   return {
-    call(rawAddress, rawArgs, seq = crossings.length + 1) {
-      const reply = cross(new Crossing(state, seq, rawAddress, rawArgs));
-      crossings.push(reply.catch(() => undefined));
-      return reply;
+    call(rawAddress, rawArgs, seq = made + 1) {
+      made += 1;
+      const crossing = new Crossing(state, seq, rawAddress, rawArgs);
+      takeSteps(crossing, 0);
+      return crossing.replied;
     },
     restore: (past, failure) => trace.restore(past, failure),
     takeJournaled(seq) {
@@ -70,40 +73,68 @@ export function openBridge(options: BridgeOptions): Bridge {
     dryRun: () => dryRun?.listed(trace.records()),
     labels: () => options.flow?.sources() ?? [],
     async recorded() {
-      await Promise.all(crossings); // calls under way end with the program and still write their outcome
+      // Calls under way end with the program and still write their outcome.
+      if (state.openCalls > 0) await new Promise<void>((resolve) => state.idle.push(resolve));
       recorder.refuseLost();
       await Promise.all(state.notices);
     },
   };
 }
 
-/** Takes a call through the steps. Its time on this thread counts, waiting does not. */
-async function cross(crossing: Crossing): Promise<Reply> {
-  const { hostTime } = crossing.bridge;
-  hostTime.enter();
-  for (const { phase, isLong = false, run } of STEPS) {
-    if (!isDue(phase, crossing)) continue;
-    try {
-      const turn = isLong ? takeTurn(hostTime) : undefined;
-      if (turn) await pause(hostTime, turn);
-      const overrun = turn && !crossing.reply ? hostTime.overrun() : undefined;
-      if (overrun) throw overrun;
-      const work = run(crossing);
-      if (work) await pause(hostTime, work);
-    } catch (thrown) {
-      fail(crossing, thrown);
-    }
-  }
-  hostTime.leave();
-  return crossing.end();
+/** Only the first calls of an execution have to wait for its opening. */
+function createOpening(opened: BridgeOptions["opened"]): BridgeState["opening"] {
+  let isOpened = false;
+  return () => (isOpened ? undefined : opened().then(() => (isOpened = true)));
 }
 
-async function pause(hostTime: HostTime, work: Promise<unknown>): Promise<void> {
+/**
+ * Takes a call through the steps from `first` on, and continues later where a step has to wait. Its time on this thread
+ * counts, waiting does not.
+ */
+function takeSteps(crossing: Crossing, first: number): void {
+  const { hostTime } = crossing.bridge;
+  hostTime.enter();
+  for (let at = first; at < STEPS.length; at += 1) {
+    const waits = begin(crossing, at);
+    if (!waits) continue;
+    hostTime.leave();
+    const next = at + 1;
+    waits.then(
+      () => takeSteps(crossing, next),
+      (thrown: unknown) => {
+        fail(crossing, thrown);
+        takeSteps(crossing, next);
+      },
+    );
+    return;
+  }
   hostTime.leave();
+  crossing.end();
+}
+
+/** Runs one step if it is due. Returns a promise only if the step has to wait. */
+function begin(crossing: Crossing, at: number): Promise<unknown> | undefined {
+  const step = STEPS[at];
+  if (!step || !isDue(step.phase, crossing)) return undefined;
   try {
-    await work;
+    const turn = step.isLong ? takeTurn(crossing.bridge.hostTime) : undefined;
+    return turn ? turn.then(() => runInTurn(crossing, step)) : (step.run(crossing) ?? undefined);
+  } catch (thrown) {
+    fail(crossing, thrown);
+    return undefined;
+  }
+}
+
+/** The call waited for its turn, and others of its execution were served meanwhile. */
+function runInTurn(crossing: Crossing, { run }: Step): Promise<unknown> | undefined {
+  const { hostTime } = crossing.bridge;
+  const overrun = crossing.reply ? undefined : hostTime.overrun();
+  if (overrun) throw overrun;
+  hostTime.enter();
+  try {
+    return run(crossing) ?? undefined;
   } finally {
-    hostTime.enter();
+    hostTime.leave();
   }
 }
 

@@ -57,6 +57,8 @@ export interface Journal {
   readonly take: () => readonly JournalPiece[];
   /** Resolves when all notes survive a crash of this process; rejects when one was lost. */
   readonly write: () => Promise<void>;
+  /** True when all notes survive a crash of this process already. */
+  readonly isWritten: () => boolean;
   /** Resolves when all notes are on disk; rejects when one was lost. */
   readonly flush: () => Promise<void>;
   /** False once it has become too large. */

@@ -65,7 +65,7 @@ export function playTape(past: readonly Delivery[], give: (delivery: Delivery) =
     if (at >= past.length) for (const work of waiting.splice(0)) work();
   };
   return {
-    knows: (kind, id) => answered.has(nameOf(kind, id)),
+    knows: (kind, id) => answered.size > 0 && answered.has(nameOf(kind, id)),
     ask(kind, id) {
       requested.add(nameOf(kind, id));
       go();

@@ -11,6 +11,7 @@ export function track({ bridge }: Crossing): void {
 export function untrack({ bridge }: Crossing): void {
   bridge.openCalls -= 1;
   bridge.options.onCalls?.(bridge.openCalls);
+  if (bridge.openCalls === 0) for (const resolve of bridge.idle.splice(0)) resolve();
 }
 
 /** Refused attempts count too: otherwise a program could probe names for free. */
@@ -21,9 +22,11 @@ export function count(crossing: Crossing): void {
   crossing.entry = bridge.trace.open(seq, name);
 }
 
-export async function admit(crossing: Crossing): Promise<void> {
-  await crossing.bridge.slots.enter();
+export function admit(crossing: Crossing): Promise<void> | undefined {
+  const free = crossing.bridge.slots.enter();
+  if (free) return free.then(() => void (crossing.hasSlot = true));
   crossing.hasSlot = true;
+  return undefined;
 }
 
 export function release({ bridge, hasSlot }: Crossing): void {

@@ -5,7 +5,7 @@ import type { Decision, Tool } from "../../domain/index.ts";
 import { isFlowRule, pickStricter } from "../../policy/index.ts";
 
 import { ALLOWED_BUILTIN } from "../builtin.ts";
-import type { AskDecision, Crossing } from "../crossing.ts";
+import type { AskDecision, BridgeOptions, Crossing } from "../crossing.ts";
 
 export function decide(crossing: Crossing): void {
   const { bridge, seq, tool, call, target, arrival, entry } = crossing;
@@ -22,20 +22,31 @@ export function decide(crossing: Crossing): void {
   crossing.verdict = { decision, decideAgain, isPlainRead: decision.kind === "allow" && tool.effect === "read" };
 }
 
+export function approve(crossing: Crossing): Promise<void> | undefined {
+  const { bridge, tool, verdict } = crossing;
+  const { decision } = verdict;
+  const { approve: ask } = bridge.options;
+  if (decision.kind === "ask" && ask) return waitForApproval(crossing, decision, ask);
+  refuseUnlessAllowed(decision, tool);
+  return undefined;
+}
+
 /**
  * Decides again after every approval: what is denied by then stays denied, and another rule that asks needs an approval
  * of its own. A waiting call gives its slot to others.
  */
-export async function approve({ bridge, call, tool, verdict, intent }: Crossing): Promise<void> {
-  const { options, slots, recorder } = bridge;
-  const { decision, decideAgain } = verdict;
-  if (decision.kind !== "ask" || !options.approve) return refuseUnlessAllowed(decision, tool);
+async function waitForApproval(
+  { bridge, call, tool, verdict, intent }: Crossing,
+  decision: AskDecision,
+  ask: NonNullable<BridgeOptions["approve"]>,
+): Promise<void> {
+  const { slots, recorder } = bridge;
   const approved = new Set<Decision["rule"]>();
-  for (let asked: AskDecision = decision; ;) {
+  for (let asked = decision; ;) {
     slots.leave();
-    const approval = await options.approve(call, tool, asked).finally(() => slots.enter());
+    const approval = await ask(call, tool, asked).finally(() => slots.enter());
     approved.add(asked.rule);
-    const now = decideAgain();
+    const now = verdict.decideAgain();
     if (now.kind === "deny") return refuseUnlessAllowed(now, tool);
     if (now.kind === "allow" || approved.has(now.rule)) {
       const allowed = { ...intent, decision: "allow", rule: now.rule, approval };

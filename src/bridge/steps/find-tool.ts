@@ -3,9 +3,8 @@
 import { cleanText } from "../../text/index.ts";
 import { findNearest } from "../../catalog/index.ts";
 import { GloveboxError, describeWithheld, parseToolAddress } from "../../domain/index.ts";
-import type { CallPlan, CatalogSnapshot, Tool } from "../../domain/index.ts";
+import type { CallPlan, CatalogSnapshot, Tool, ToolAddress } from "../../domain/index.ts";
 
-import { findBuiltin } from "../builtin.ts";
 import type { Crossing } from "../crossing.ts";
 
 const SHOWN_NAME_CHARS = 128;
@@ -15,9 +14,15 @@ const NEAREST = 3;
 export function findTarget(crossing: Crossing): void {
   const { bridge, rawAddress, entry } = crossing;
   const { builtins, snapshot } = bridge.options;
-  crossing.target = findBuiltin(builtins, rawAddress) ?? { tool: findTool(snapshot, rawAddress) };
-  const { address, effect, idempotent = false, digest } = crossing.target.tool;
-  Object.assign(entry, { tool: address, effect, isRepeatable: idempotent, definition: digest });
+  const address = parseToolAddress(rawAddress);
+  // An upstream cannot have the namespace of builtins: the naming rule reserves it.
+  const builtin = address && builtins?.get(address);
+  crossing.target = builtin ?? { tool: findTool(snapshot, address) ?? refuseUnknown(snapshot, address, rawAddress) };
+  const { tool } = crossing.target;
+  entry.tool = tool.address;
+  entry.effect = tool.effect;
+  entry.isRepeatable = tool.idempotent ?? false;
+  entry.definition = tool.digest;
 }
 
 /**
@@ -29,10 +34,11 @@ export function checkPlan({ bridge, target }: Crossing): void {
 }
 
 /** Looks up the exact address in a map: what a guest names is never read as a property. */
-function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
-  const address = parseToolAddress(rawAddress);
-  const tool = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address));
-  if (tool) return tool;
+function findTool({ tools, hidden }: CatalogSnapshot, address: ToolAddress | undefined): Tool | undefined {
+  return address && (tools.get(address) ?? hidden?.get(address));
+}
+
+function refuseUnknown(snapshot: CatalogSnapshot, address: ToolAddress | undefined, rawAddress: unknown): never {
   const withheld = address && snapshot.withheld?.get(address);
   if (withheld) {
     const { message, hint } = describeWithheld(withheld);

@@ -35,63 +35,72 @@ export function markLabels(crossing: Crossing): void {
 }
 
 /** The intent is written together with all that the program has seen by then. */
-export async function recordIntent(crossing: Crossing): Promise<void> {
+export function recordIntent(crossing: Crossing): Promise<unknown> {
   const { bridge, call, tool, target, verdict } = crossing;
   const { options, recorder } = bridge;
   const { isPlainRead } = verdict;
   crossing.intent = { ...describeIntent(crossing), ...target.noteCall?.(call.args) };
   const durability = isPlainRead ? "committed" : "flushed";
   const written = recorder.record(durability, "call.intended", tool.address, crossing.intent);
-  const seen = isPlainRead ? options.journal?.write() : options.journal?.flush();
-  await Promise.all([written, seen, isPlainRead && options.opened()]);
+  const { journal } = options;
+  if (!isPlainRead) return Promise.all([written, journal?.flush()]);
+  const seen = journal?.isWritten() === false ? journal.write() : undefined;
+  const opening = bridge.opening();
+  return (seen ?? opening) ? Promise.all([written, seen, opening]) : written;
 }
 
-/** Holds digests instead of values: a record proves what was sent without keeping it. */
+/** Holds digests instead of values: a record proves what was sent without keeping it. In the order of canonical JSON. */
 function describeIntent({ bridge, call, tool, verdict, rawArgs, isSkipped }: Crossing): JsonObject {
   const { decision } = verdict;
   const text = String(rawArgs);
-  return {
-    execution: call.execution,
-    seq: call.seq,
-    server: tool.origin.connector,
-    effect: tool.effect,
-    definition: tool.digest,
+  return defined({
     arguments: digestOf(text),
     decision: decision.kind,
+    definition: tool.digest,
+    dryRun: isSkipped || undefined,
+    effect: tool.effect,
+    execution: call.execution,
+    flow: decision.flow?.map((source) => ({ ...source })),
+    idempotent: tool.idempotent || undefined,
+    preview: bridge.options.preview?.(text),
     rule: decision.rule,
-    ...defined({
-      idempotent: tool.idempotent || undefined,
-      preview: bridge.options.preview?.(text),
-      dryRun: isSkipped || undefined,
-      flow: decision.flow?.map((source) => ({ ...source })),
-    }),
-  };
+    seq: call.seq,
+    server: tool.origin.connector,
+  });
 }
 
-export function report({ bridge, entry, reply }: Crossing): void {
-  if (reply) bridge.emit({ kind: "answered", record: bridge.trace.close(entry, reply) });
+export function report(crossing: Crossing): void {
+  const { bridge, entry, reply } = crossing;
+  if (!reply) return;
+  crossing.record = bridge.trace.close(entry, reply);
+  bridge.emit({ kind: "answered", record: crossing.record });
 }
 
-/** With a digest of the result instead of the result. Nothing waits for the record but `recorded()`. */
-export function recordEnd({ bridge, seq, entry, reply }: Crossing): void {
-  const record = bridge.trace.find(seq)?.record;
-  if (!reply || !record) return;
+/** With a digest of the result instead of the result, in the order of canonical JSON. Only `recorded()` waits for it. */
+export function recordEnd({ bridge, seq, entry, reply, record }: Crossing): void {
+  if (!reply) return;
   const { execution, preview } = bridge.options;
-  const { outcome, ms, dryRun } = record;
-  const answer = reply.ok
-    ? { result: digestOf(reply.json), ...defined({ preview: preview?.(reply.json) }) }
-    : { code: reply.error.code };
-  const detail = { execution, seq, outcome, ms, ...defined({ dryRun }), ...answer, ...entry.note };
-  void bridge.recorder.record("batched", "call.ended", entry.tool, detail);
+  const detail = defined({
+    code: reply.ok ? undefined : reply.error.code,
+    dryRun: record.dryRun,
+    execution,
+    ms: record.ms,
+    outcome: record.outcome,
+    preview: reply.ok ? preview?.(reply.json) : undefined,
+    result: reply.ok ? digestOf(reply.json) : undefined,
+    seq,
+  });
+  void bridge.recorder.record("batched", "call.ended", entry.tool, { ...detail, ...entry.note });
 }
 
 export function deliverLabels({ arrival, reply, entry }: Crossing): Promise<void> | undefined {
   return reply && arrival?.deliver(reply, entry.isSent);
 }
 
-export function journal({ bridge, seq, request }: Crossing): void {
-  const call = bridge.trace.find(seq);
-  if (!call || !request) return;
+export function journal({ bridge, seq, request, record, entry }: Crossing): void {
+  if (!request) return;
+  const { definition } = entry;
   const labels = bridge.options.flow?.sources() ?? [];
-  bridge.journaled.set(seq, { ...call, request, ...defined({ labels: labels.length > 0 ? labels : undefined }) });
+  const kept = defined({ definition, labels: labels.length > 0 ? labels : undefined });
+  bridge.journaled.set(seq, { record, request, ...kept });
 }

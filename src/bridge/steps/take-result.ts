@@ -18,12 +18,13 @@ export function learnShape({ bridge, tool, seq, target, value }: Crossing): void
 }
 
 /** Files never enter an isolate: the program gets the handle of each in its place. */
-export async function storeAttachments(crossing: Crossing): Promise<void> {
+export function storeAttachments(crossing: Crossing): Promise<void> | undefined {
   const { bridge, tool, seq, value, attachments } = crossing;
   const { keepFile, limits, flow } = bridge.options;
-  if (attachments.length === 0 || !keepFile) return;
+  if (attachments.length === 0 || !keepFile) return undefined;
   const labels = flow?.sourcesWith(tool, seq) ?? [];
-  crossing.value = await keepAttachments({ value, attachments }, limits.resultBytes, (file) => keepFile(file, labels));
+  const keep = (file: AttachedFile): Promise<ResultId> => keepFile(file, labels);
+  return keepAttachments({ value, attachments }, limits.resultBytes, keep).then((kept) => void (crossing.value = kept));
 }
 
 export function takeResult(crossing: Crossing): void {

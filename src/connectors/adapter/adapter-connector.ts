@@ -47,8 +47,10 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
     const context = createContext(options, remoteName, { ends: [signal, closing.signal], secret: secrets.secret });
     onSent?.();
     try {
-      const running = Promise.resolve().then(() => tool.run(args, context));
-      return { value: toJson(await untilAborted(running, signal, closing.signal), id), attachments: [] };
+      const given: unknown = tool.run(args, context);
+      const isDone = typeof given !== "object" || given === null || !("then" in given);
+      const value = isDone ? given : await untilAborted(Promise.resolve(given), signal, closing.signal);
+      return { value: toJson(value, id), attachments: [] };
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, id);
       if (closing.signal.aborted) throw closedError(id);

@@ -73,6 +73,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
+  let isWritten = true;
   /** The write that will contain the waiting entries. */
   let next: Promise<void> | undefined;
   let isFlushed = true;
@@ -94,9 +95,13 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     let taken: readonly JournalPiece[] | undefined;
     const appended = store.append(() => (taken ??= take()), isDurable);
     // A lost entry stays lost: every later flush rejects, too.
-    written = Promise.all([written, appended]).then(() => undefined);
-    written.catch(() => undefined);
-    return written;
+    const whole = (isWritten ? appended : Promise.all([written, appended])).then(() => {
+      isWritten ||= written === whole;
+    });
+    isWritten = false;
+    written = whole;
+    whole.catch(() => undefined);
+    return whole;
   };
   // Everything noted until the store writes is one piece.
   const write = (): Promise<void> => (waiting.length === 0 ? written : (next ??= append(false)));
@@ -111,6 +116,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     },
     take,
     write,
+    isWritten: () => isWritten && waiting.length === 0,
     flush: () => (waiting.length === 0 && isFlushed ? written : append(true)),
     isWhole: () => !isBroken,
   };
