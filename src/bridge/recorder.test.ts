@@ -10,6 +10,17 @@ import { openTestBridge } from "../../test/fixtures/bridge/test-bridge.ts";
 const detailsOf = (records: readonly JsonObject[]): readonly unknown[] =>
   records.map(({ action, detail }) => [action, (detail as { preview?: string }).preview]);
 
+test("a call is decided and its intent handed to the ledger in the turn in which it arrives, unless it waits for a slot", async () => {
+  const { bridge, steps } = await openTestBridge({ limits: { concurrentCalls: 1 } });
+  const calls = [bridge.call("files.read", "{}"), bridge.call("files.read", "{}")];
+  assert.deepEqual(steps, ["decide", "write call.intended"]);
+  assert.deepEqual(
+    (await Promise.all(calls)).map(({ ok }) => ok),
+    [true, true],
+  );
+  assert.equal(steps.filter((step) => step === "invoke").length, 2);
+});
+
 test("records hold previews of arguments and results only if previews are on", async () => {
   for (const [wanted, expected] of [
     [true, ['<{"a":1}>', '<{"ok":true}>']],

@@ -63,6 +63,23 @@ describe("a journal", () => {
     await store.close();
   });
 
+  it("is written when every note was, and not before or after a note was lost", async () => {
+    const { store, journals } = await open();
+    const journal = journals.begin(EXECUTION);
+    assert.equal(journal.isWritten(), true);
+    journal.note({ kind: "asked", ...ASKED });
+    assert.equal(journal.isWritten(), false);
+    const first = journal.write();
+    journal.note(given(1));
+    await first;
+    await journal.write();
+    assert.equal(journal.isWritten(), true);
+    await store.close();
+    journal.note(given(2));
+    await assert.rejects(journal.write(), { code: "STORE_UNAVAILABLE" });
+    assert.equal(journal.isWritten(), false);
+  });
+
   it("continues a journal that another process left", async () => {
     const { store, journals } = await open();
     const first = journals.begin(EXECUTION);
