@@ -20,8 +20,8 @@ export interface AdapterTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly effect: Effect;
-  /** The result must be JSON; the caller checks it. */
-  readonly run: (args: JsonObject, context: AdapterContext) => Promise<unknown>;
+  /** Returns the result or a promise of it. The result must be JSON; the caller checks it. */
+  readonly run: (args: JsonObject, context: AdapterContext) => unknown;
 }
 
 /** Made by `defineAdapter`. `kind` marks it, also if another copy of the package made it. */

@@ -23,9 +23,13 @@ export interface CipherParameters {
 }
 
 /** Returns the ciphertext with its tag at the end. */
-export function encrypt(plain: Uint8Array, { key, nonce, data }: CipherParameters): Buffer {
+export function encrypt(plain: Uint8Array, parameters: CipherParameters): Buffer {
+  return Buffer.concat(encryptParts(plain, parameters));
+}
+
+function encryptParts(plain: Uint8Array, { key, nonce, data }: CipherParameters): readonly Buffer[] {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
-  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  return [cipher.update(plain), cipher.final(), cipher.getAuthTag()];
 }
 
 /** Throws when any bit of the ciphertext or of the parameters differs from when it was sealed. */
@@ -44,7 +48,7 @@ export function encryptWithNonce(
   { key, data, random }: Omit<CipherParameters, "nonce"> & { readonly random: Random },
 ): Uint8Array {
   const nonce = random(NONCE_BYTES);
-  return Buffer.concat([nonce, encrypt(plain, { key, nonce, data })]);
+  return Buffer.concat([nonce, ...encryptParts(plain, { key, nonce, data })]);
 }
 
 /** Opens what `encryptWithNonce` returned. */

@@ -41,6 +41,7 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
 
   async function call(remoteName: string, args: JsonObject, { signal, onSent }: CallOptions): Promise<RemoteResult> {
     if (closing.signal.aborted) throw closedError(id);
+    if (signal.aborted) throw toAbortError(signal, id);
     const tool = tools.get(remoteName);
     if (!tool) throw failed(`${id}: the adapter has no such tool`);
     const secrets = createLoan(options);

@@ -169,6 +169,17 @@ test("an error of a tool is its failure, cleaned and cut", async () => {
   await assert.rejects(failing(new Error("x".repeat(10_000))), { message: `it: ${"x".repeat(2048)}` });
 });
 
+test("a tool that answers without a promise may fail too, and is not run for a call that has ended", async () => {
+  const throwing = (): never => {
+    throw new Error("at once");
+  };
+  await assert.rejects(go(throwing), { code: "UPSTREAM_FAILED", message: "it: at once" });
+  let runs = 0;
+  const counting = withRun(() => (runs += 1));
+  await assert.rejects(counting.call("go", {}, { signal: AbortSignal.abort() }), { code: "REQUEST_CANCELLED" });
+  assert.deepEqual([runs, (await counting.call("go", {}, { signal: signal() })).value], [0, 1]);
+});
+
 test("a secret is lent to the call, and an error of that call does not show it", async () => {
   const adapter = defineAdapter({
     name: "it",

@@ -68,17 +68,19 @@ function toTool(
     new GloveboxError("UPSTREAM_RESULT_INVALID", `${place}: the result does not match the output schema: ${problem}`, {
       hint: "Fix the adapter: its result does not match the output that it declares",
     });
+  /** The bridge has checked the arguments against the JSON Schema. zod adds refinements, defaults and transforms. */
+  const runChecked = async (args: JsonObject, context: AdapterContext): Promise<unknown> => {
+    const result = await run(isZod(input) ? await validate(input, args, toInvalidArguments) : args, context);
+    // A zod object drops unknown fields, where its JSON Schema would refuse the whole result.
+    return output && isZod(output) ? validate(output, toJson(result, place), toInvalidResult) : result;
+  };
+  const hasZod = isZod(input) || (output !== undefined && isZod(output));
   return Object.freeze({
     description,
     input: toJsonSchema(place, input, "input"),
     output: output === undefined ? null : toJsonSchema(place, output, "output"),
     effect: effect ?? "unknown",
-    run: async (args: JsonObject, context: AdapterContext) => {
-      // The bridge has checked the arguments against the JSON Schema. zod adds refinements, defaults and transforms.
-      const result = await run(isZod(input) ? await validate(input, args, toInvalidArguments) : args, context);
-      // A zod object drops unknown fields, where its JSON Schema would refuse the whole result.
-      return output && isZod(output) ? validate(output, toJson(result, place), toInvalidResult) : result;
-    },
+    run: hasZod ? runChecked : run,
   });
 }
 
