@@ -1,6 +1,5 @@
 /** What the steps of the bridge share: the options of one execution's bridge, and one call on its way through them. */
 
-import { GloveboxError } from "../domain/index.ts";
 import type {
   ApprovalId,
   Attachment,
@@ -24,7 +23,7 @@ import type {
   ToolCall,
   TraceContext,
 } from "../domain/index.ts";
-import type { Durability, Ledger } from "../ledger/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import type { openFlows } from "../policy/index.ts";
 import type { RunSlice } from "../timing/index.ts";
 
@@ -33,6 +32,7 @@ import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { DryRunSession } from "./dry-run.ts";
 import type { HostTime } from "./host-time.ts";
+import type { createRecorder } from "./recorder.ts";
 
 type SessionFlow = ReturnType<Awaited<ReturnType<typeof openFlows>>["open"]>;
 
@@ -144,36 +144,6 @@ export interface BridgeState {
   readonly opening: () => Promise<unknown> | undefined;
   /** Called when no call is under way any more. */
   readonly idle: (() => void)[];
-}
-
-/** Writes the records of one execution, and remembers whether one was lost. */
-export function createRecorder({ execution, ledger, limits, principal }: BridgeOptions) {
-  let lost: { readonly thrown: unknown } | undefined;
-  const record = (durability: Durability, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
-    const write = ledger.write({ actor: principal.id, action, subject, detail }, durability);
-    write.catch((thrown: unknown) => (lost ??= { thrown }));
-    return write;
-  };
-  return {
-    record,
-    /** Throws when a record was lost. */
-    refuseLost(): void {
-      if (lost) throw lost.thrown;
-    },
-    /** The error for a call beyond `limits.calls`. Only the first is recorded: there may be many before the program ends. */
-    overrun(seq: number, name: string): GloveboxError {
-      const detail = { execution, seq, code: "LIMIT_CALLS" };
-      if (seq === limits.calls + 1) void record("batched", "call.refused", name, detail);
-      return callsOverrun(limits);
-    },
-  };
-}
-
-/** The error of a program that makes too many calls. */
-export function callsOverrun(limits: Limits): GloveboxError {
-  return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
-    hint: "Use a tool that answers many at once, or split the work into several programs",
-  });
 }
 
 /** Limits how many calls of an execution are under way at once; later calls wait in order. */

@@ -2,7 +2,8 @@
 
 export { createBuiltinTool } from "./builtin.ts";
 export type { Builtin } from "./builtin.ts";
-export { ExecutionSuspended, callsOverrun } from "./crossing.ts";
+export { ExecutionSuspended } from "./crossing.ts";
 export type { AskDecision, BridgeOptions, JournaledCall } from "./crossing.ts";
 export { openBridge } from "./open-bridge.ts";
 export type { Bridge } from "./open-bridge.ts";
+export { callsOverrun } from "./recorder.ts";

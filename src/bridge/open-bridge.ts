@@ -9,11 +9,12 @@ import { takeTurn } from "../timing/index.ts";
 
 import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
-import { Crossing, ExecutionSuspended, createCallSlots, createRecorder } from "./crossing.ts";
+import { Crossing, ExecutionSuspended, createCallSlots } from "./crossing.ts";
 import type { BridgeOptions, BridgeState, JournaledCall, Step, StepPhase } from "./crossing.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createDryRun } from "./dry-run.ts";
 import { createHostTime } from "./host-time.ts";
+import { createRecorder } from "./recorder.ts";
 import { STEPS } from "./steps/step-list.ts";
 
 export interface Bridge {
