@@ -43,6 +43,7 @@ export interface TracedCall {
 
 /** After these errors the upstream may or may not have done what it was asked to do. */
 const LOST_ANSWERS: readonly ErrorCode[] = ["UPSTREAM_TIMEOUT", "UPSTREAM_UNREACHABLE", "REQUEST_CANCELLED"];
+const REFUSALS: readonly ErrorCode[] = ["EGRESS_DENIED", "PROGRAM_FORBIDDEN", "PROGRAM_TYPES"];
 const LOOK_FIRST = "It is not known whether it took effect: look before you call it again";
 
 export function createCallTrace() {
@@ -104,5 +105,5 @@ function toRecord({ seq, tool, effect, decision, outcome, ms, isSkipped = false,
 
 function outcomeOf({ code }: PublicError): CallRecord["outcome"] {
   if (code === "POLICY_APPROVAL_PENDING") return "pending";
-  return code.startsWith("POLICY_") || code === "EGRESS_DENIED" || code === "PROGRAM_FORBIDDEN" ? "denied" : "error";
+  return code.startsWith("POLICY_") || REFUSALS.includes(code) ? "denied" : "error";
 }

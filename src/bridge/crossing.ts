@@ -81,6 +81,11 @@ export interface BridgeOptions {
   readonly approve?: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
   /** The approvals that calls of an earlier run waited for, by call number. */
   readonly asked?: ReadonlyMap<number, AskDecision>;
+  /**
+   * Returns a promise while the program's types are checked: it resolves when they fit, and rejects with PROGRAM_TYPES.
+   * Without it they were checked before.
+   */
+  readonly whenChecked?: () => Promise<void> | undefined;
   /** Makes everything the program has seen survive this process (`write`, unless it does) or a power cut (`flush`). */
   readonly journal?: { write(): Promise<unknown>; isWritten(): boolean; flush(): Promise<unknown> };
   /** Is given the number of calls under way whenever it changes. */

@@ -55,6 +55,7 @@ describe("the list of steps", () => {
         "plan (until replied)",
         "parse (until replied)",
         "decide (until replied)",
+        "check types (until replied)",
         "record intent (until replied)",
         "dry run (until replied)",
         "approve (if made)",

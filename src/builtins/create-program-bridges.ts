@@ -106,7 +106,7 @@ export function createProgramBridges(
   opening: { readonly execution: Execution; readonly opened: Promise<unknown> },
   snapshot: CatalogSnapshot,
   request: BridgeRequest,
-  run: Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls">,
+  run: Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls" | "whenChecked">,
 ) => Bridge {
   const { ledger, report, preview, hide, catalog, policy, flows, quotas, shapes, traces, results } = options;
   return ({ execution, opened }, snapshot, request, run) => {

@@ -65,7 +65,7 @@ function programOf(source: string): Program {
   return analyzed.program;
 }
 
-const check = (source: string, change: Partial<CheckContext> = {}): Promise<AnalysisResult> =>
+const check = async (source: string, change: Partial<CheckContext> = {}): Promise<AnalysisResult> =>
   checkProgram(programOf(source), SURFACE, { ...CONTEXT, ...change });
 
 /** The messages of all findings, with their places. */
@@ -256,7 +256,10 @@ return [counts.bug, rows.reduce((all, row) => ({ ...all, [row.kind]: row }), {})
 describe("a checker that cannot check a program", () => {
   it("runs the unchecked program with a warning", async () => {
     const program = programOf("await shop.gett({})");
-    const broken = { check: async () => ({ kind: "unchecked", reason: "The types were not checked: why" }) as const };
+    const broken = {
+      recall: () => undefined,
+      check: async () => ({ kind: "unchecked", reason: "The types were not checked: why" }) as const,
+    };
     const finding = { rule: "types", severity: "warn", message: "The types were not checked: why", line: 1, column: 1 };
     const checked = await checkProgram(program, SURFACE, { ...CONTEXT, checker: broken });
     assert.deepEqual(checked, { ok: true, program: { ...program, findings: [finding] } });

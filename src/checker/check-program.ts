@@ -7,11 +7,11 @@ import { createLocator, frameAt, toPrintable } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import { ERRORS } from "../domain/index.ts";
 import type { ApiSurface, Finding, Program, PublicError, ToolGuide } from "../domain/index.ts";
-import type { CheckRequest, Checker } from "./open-checker.ts";
+import type { CheckRequest, CheckResult, Checker } from "./open-checker.ts";
 import type { Fix, Mistake } from "./wire.ts";
 
 export interface CheckContext {
-  readonly checker: Pick<Checker, "check">;
+  readonly checker: Pick<Checker, "check" | "recall">;
   /** Whose program it is. */
   readonly principal: CheckRequest["principal"];
   readonly guide: ToolGuide;
@@ -24,15 +24,27 @@ export interface CheckContext {
 /** The most tools named in the finding about unchecked types. */
 const MAX_NAMED = 3;
 
-/** Returns the same program with findings added: what was checked is what runs. */
-export async function checkProgram(
+/** Returns the same program with findings added: what was checked is what runs. A promise unless the result is known. */
+export function checkProgram(
   program: Program,
   surface: ApiSurface,
   context: CheckContext,
-): Promise<AnalysisResult> {
-  const { checker, principal, guide, level, blocks } = context;
+): AnalysisResult | Promise<AnalysisResult> {
+  const { checker, principal, level } = context;
   if (level === "off" || !reachesTools(program, surface)) return { ok: true, program };
-  const checked = await checker.check({ text: program.checkable, surface, principal });
+  const judgeAs = { ...context, level };
+  const request = { text: program.checkable, surface, principal };
+  const known = checker.recall(request);
+  if (known) return toVerdict(program, surface, known, judgeAs);
+  return checker.check(request).then((checked) => toVerdict(program, surface, checked, judgeAs));
+}
+
+function toVerdict(
+  program: Program,
+  surface: ApiSurface,
+  checked: CheckResult,
+  { guide, level, blocks }: CheckContext & { readonly level: "error" | "warn" },
+): AnalysisResult {
   if (checked.kind === "unchecked") return withFindings(program, [toFinding(checked.reason)]);
   const mistakes = checked.mistakes.filter(
     (mistake) => !isAway(mistake, surface) && !(mistake.kind === "unknown-tool" && guide.isWithheld(mistake.name)),

@@ -54,6 +54,8 @@ export type CheckResult =
 
 export interface Checker extends AsyncDisposable {
   check(request: CheckRequest): Promise<CheckResult>;
+  /** The result of an earlier check of the same text against the same tools. */
+  recall(request: Omit<CheckRequest, "principal">): CheckResult | undefined;
   stats(): {
     /** Programs that reached a process; programs that the cache answered are not counted. */
     readonly asked: number;
@@ -147,9 +149,12 @@ class ProcessChecker implements Checker {
     return { asked: this.#asked, starts: this.#starts, ...pids };
   }
 
+  recall(request: Omit<CheckRequest, "principal">): CheckResult | undefined {
+    return this.#results.get(keyOf(request));
+  }
+
   async check(request: CheckRequest): Promise<CheckResult> {
-    // The same text against the same tools has the same result.
-    const key = `${nameApi(request.surface)} ${digestOf(request.text)}`;
+    const key = keyOf(request);
     const known = this.#results.get(key);
     if (known) return known;
     const { promise, resolve } = Promise.withResolvers<CheckResult>();
@@ -311,6 +316,11 @@ class ProcessChecker implements Checker {
     };
     this.#idle = setTimeout(end, this.#limits.idleMs).unref();
   }
+}
+
+/** The same text against the same tools has the same result. */
+function keyOf({ surface, text }: Omit<CheckRequest, "principal">): string {
+  return `${nameApi(surface)} ${digestOf(text)}`;
 }
 
 function toResult(outcome: CheckOutcome): CheckResult {

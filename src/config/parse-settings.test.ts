@@ -24,7 +24,7 @@ const DEFAULTS = {
     secrets: new Map(),
   },
   egress: { proxy: undefined },
-  analysis: { enabled: true, blockOnError: true, types: "error", rules: {} },
+  analysis: { enabled: true, blockOnError: true, types: "error", typeCheck: "beside", rules: {} },
   policy: {
     profile: "balanced",
     rules: [],
@@ -96,6 +96,7 @@ test("every setting of a configuration is in the settings", () => {
       enabled: false,
       blockOnError: false,
       types: "warn",
+      typeCheck: "before",
       rules: { "no-eval": "off", "no-unawaited-call": "error" },
     },
     policy: {
@@ -153,6 +154,7 @@ test("every setting of a configuration is in the settings", () => {
       enabled: false,
       blockOnError: false,
       types: "warn",
+      typeCheck: "before",
       rules: { "no-eval": "off", "no-unawaited-call": "error" },
     },
     policy: {

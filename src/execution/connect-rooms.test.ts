@@ -52,7 +52,7 @@ async function connect(runJob: (job: SandboxJob) => Promise<SandboxResult>, refu
     createSeed: () => [1, 2, 3, 4],
     now: () => 0,
     owner: "here",
-    analysis: { rules: DEFAULT_RULES, blockOnError: true, enabled: true, types: "warn" },
+    analysis: { rules: DEFAULT_RULES, blockOnError: true, enabled: true, types: "warn", typeCheck: "before" },
     timebox,
     catalog: { takeSnapshot: async () => snapshotOf(TOOLS) },
     policy: {

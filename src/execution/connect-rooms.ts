@@ -35,6 +35,7 @@ export interface ExecutionRooms
   readonly analysis: Omit<Parameters<typeof rememberAnalyses>[0], "timebox"> & {
     readonly enabled: boolean;
     readonly types: CheckLevel;
+    readonly typeCheck: ExecutionDeps["typeCheck"];
   };
   readonly timebox: Timebox;
   readonly catalog: { takeSnapshot(needed?: NeededServers): Promise<CatalogSnapshot> };
@@ -62,7 +63,7 @@ export interface ExecutionRooms
   };
   readonly sandbox: Pick<Sandbox, "checkQueue" | "engine" | "isolation" | "run">;
   readonly retention: { stored(bytes: number): void; ended(): void };
-  check(program: Program, context: TypeCheck): Promise<AnalysisResult>;
+  check(program: Program, context: TypeCheck): AnalysisResult | Promise<AnalysisResult>;
 }
 
 export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
@@ -105,6 +106,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
         level: analysis.enabled && isWanted && types ? analysis.types : "off",
         principal,
       }),
+    typeCheck: analysis.typeCheck,
     keepValue: async (owner, value) => {
       await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, { value });
       return results.keepValue(owner, value);

@@ -56,14 +56,20 @@ export interface ExecutionDeps extends RecordDeps {
   snapshot(principal: Principal, needed?: NeededServers): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): AnalysisResult; // analysis
-  /** Returns the program with findings, or the reason why it does not fit. Lets through what it cannot check. */
-  check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<AnalysisResult>; // checker
+  /**
+   * Returns the program with findings, or the reason why it does not fit. Lets through what it cannot check. A promise
+   * only if the verdict is not known yet.
+   */
+  check: CheckTypes; // checker
+  /** Whether a program starts while its types are checked, or after. */
+  readonly typeCheck: "beside" | "before";
   bridge(opening: ExecutionOpening, snapshot: CatalogSnapshot, request: ProgramRequest, hooks: BridgeHooks): Bridge;
   /** True when the program has `fetch`. Each of its requests is decided separately. */
   hasNetwork(request: ExecutionRequest): boolean; // egress
   /** The tokens that stand for secrets in the program, by name. The same for an execution at any time. */
   tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined; // vault
-  run(job: SandboxJob): Promise<SandboxResult>; // sandbox
+  /** `admitted` is the signal of the request, if the job has another one. */
+  run(job: SandboxJob, admitted?: AbortSignal): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
 
   /** How long a program stays in memory for an approval before it is suspended. */
@@ -80,8 +86,14 @@ export interface ExecutionDeps extends RecordDeps {
   readonly isLasting: boolean;
 }
 
+export type CheckTypes = (
+  program: Program,
+  request: ExecutionRequest,
+  snapshot: CatalogSnapshot,
+) => AnalysisResult | Promise<AnalysisResult>;
+
 /** What a bridge needs besides the request. */
-export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls">;
+export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls" | "whenChecked">;
 
 /** A request with its program; without one it is a plain tool call. */
 export interface ProgramRequest extends ExecutionRequest {
@@ -92,6 +104,8 @@ export interface ProgramRequest extends ExecutionRequest {
 export interface ProgramRun {
   readonly snapshot: CatalogSnapshot;
   readonly program: Program;
+  /** The check of its types, if it runs beside the program. */
+  readonly checking?: Promise<AnalysisResult>;
   /** The journal of an earlier run, and the decisions that it had asked for, by call. */
   readonly recording?: Recording;
   readonly asked?: ReadonlyMap<number, AskDecision>;

@@ -49,6 +49,7 @@ export const START = z.object({
   network: z.boolean(),
   secrets: z.record(z.string(), TEXT).optional(),
   engine: z.enum(["isolate", "quickjs", "workerd"]),
+  isUnchecked: z.literal(true).optional(),
   labels: LABELS.optional(),
 });
 
@@ -62,6 +63,7 @@ export const REQUEST = z.object({
 const EVENT = z.discriminatedUnion("kind", [
   REQUEST.extend({ kind: z.literal("asked"), start: TAPE_START.optional() }),
   START.extend({ kind: z.literal("began") }),
+  z.object({ kind: z.literal("checked"), findings: z.array(z.unknown()) }),
   DELIVERY.extend({ kind: z.literal("given") }),
   z.object({ kind: z.literal("broke") }),
 ]);

@@ -17,6 +17,8 @@ export interface JournaledStart {
   /** The tokens in its `secrets`. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly engine: EngineName;
+  /** It started before the verdict about its types, which is not in the journal. */
+  readonly isUnchecked?: true;
   /** What its session had read before. */
   readonly labels?: readonly LabelSource[];
 }
@@ -34,6 +36,8 @@ export type JournalEvent =
   /** With the seed and the clock, which are written before anything uses them. */
   | ({ readonly kind: "asked"; readonly start?: TapeStart } & JournaledRequest)
   | ({ readonly kind: "began" } & JournaledStart)
+  /** Its types fit: all findings about it. Only after `began` with `isUnchecked`. */
+  | { readonly kind: "checked"; readonly findings: Program["findings"] }
   | ({ readonly kind: "given" } & JournaledDelivery)
   /** The journal became too large; nothing is known from here on. */
   | { readonly kind: "broke" };
@@ -79,13 +83,21 @@ export function toRecording(events: readonly JournalEvent[]): Recording | undefi
   const asked = events.find((event) => event.kind === "asked");
   if (!asked) return undefined;
   const { start, ...request } = asked;
-  const started = events.find((event) => event.kind === "began");
+  const began = events.find((event) => event.kind === "began");
+  const checked = events.find((event) => event.kind === "checked");
   return {
     request,
-    ...defined({ start, started }),
+    ...defined({ start, started: began && checked ? markChecked(began, checked) : began }),
     deliveries: events.filter((event) => event.kind === "given"),
     isWhole: !events.some((event) => event.kind === "broke"),
   };
+}
+
+function markChecked(
+  { isUnchecked: _, program, ...start }: JournaledStart,
+  { findings }: Pick<Program, "findings">,
+): JournaledStart {
+  return { ...start, program: { ...program, findings } };
 }
 
 /** The program of a recording, with the source that the journal keeps in the request only. */

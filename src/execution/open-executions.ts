@@ -26,7 +26,7 @@ import type { Media } from "./results/find-media.ts";
 import { createProgramRunner } from "./run-program.ts";
 import { createAdmissionDesk } from "./run/admit-request.ts";
 import type { Admission, AdmissionDesk } from "./run/admit-request.ts";
-import { analyzeProgram } from "./run/analyze-program.ts";
+import { analyzeProgram, createRecheck } from "./run/analyze-program.ts";
 import { callTools, toCallSource } from "./run/call-tools.ts";
 import type { ToolCallsResult } from "./run/call-tools.ts";
 import { attempt, startExecution } from "./run/execute.ts";
@@ -93,7 +93,7 @@ export function openExecutions(
   const running = createRunningTable(deps.hide);
   // Resumed programs wait for a free sandbox, because no client is there to retry.
   const resumed = createProgramRunner({ ...runningDeps, run: retryWhileBusy(runningDeps) });
-  const resumeDeps = { ...runningDeps, runProgram: resumed };
+  const resumeDeps = { ...runningDeps, runProgram: resumed, checkAgain: createRecheck(deps) };
   const recovery = createRecovery(
     { ...resumeDeps, attempt: (opening, request) => attempt(opening, request, resumeDeps) },
     running,

@@ -2,6 +2,7 @@
 
 import { GloveboxError, defined } from "../domain/index.ts";
 import type { ExecutionResult, LogLine } from "../domain/index.ts";
+import type { SandboxJob } from "../sandbox/index.ts";
 
 import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
 import type { ExecutionOpening } from "./execution-log.ts";
@@ -9,6 +10,7 @@ import { createTape } from "./journal/create-tape.ts";
 import type { JournaledStart } from "./journal.ts";
 import { keepLarge } from "./kept-results.ts";
 import type { ExecutionRequest } from "./requests.ts";
+import { openBesideCheck } from "./run/check-beside.ts";
 import { settleResult } from "./settle.ts";
 import type { SettleDeps } from "./settle.ts";
 import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
@@ -31,10 +33,12 @@ export function createProgramRunner(deps: ProgramDeps): RunProgram {
 async function runProgram(
   opening: ExecutionOpening,
   request: ExecutionRequest,
-  { deps, snapshot, program, recording, asked }: ProgramRun & { readonly deps: ProgramDeps },
+  { deps, snapshot, program, checking, recording, asked }: ProgramRun & { readonly deps: ProgramDeps },
 ): Promise<ExecutionResult> {
   const { execution, journal } = opening;
-  const { principal, limits, input, signal, onEvent } = request;
+  const { principal, limits } = request;
+  const check = checking && openBesideCheck(checking, request, journal);
+  const { signal, onEvent } = check ?? request;
   const ended = new AbortController();
   const { approvals, graceMs, leaving } = deps;
   const canSuspend = (): boolean => journal.isWhole();
@@ -48,45 +52,48 @@ async function runProgram(
     ...defined({ session: principal.session, onEvent }),
   });
   const { onCalls } = suspension;
-  const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...defined({ asked }) };
-  const bridge = deps.bridge(opening, snapshot, { ...request, program }, hooks);
+  const optional = defined({ asked, whenChecked: check?.whenChecked });
+  const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...optional };
+  const bridge = deps.bridge(opening, snapshot, { ...request, ...defined({ onEvent }), program }, hooks);
   const started: Omit<JournaledStart, "start"> = recording?.started ?? {
     ...describeStart({ program, snapshot }, deps),
     network: deps.hasNetwork(request),
-    ...defined({ secrets: deps.tokensOf?.(execution) }),
+    ...defined({ secrets: deps.tokensOf?.(execution), isUnchecked: check?.isUnchecked }),
     labels: bridge.labels(),
   };
   const onStart = suspension.start;
   const tape = createTape({ journal, bridge, started, onStart, ...defined({ start: opening.start, recording }) });
+  const { suspend, onTimers, waiting: forPeople } = suspension;
+  const waits = { forPeople, suspend, ...defined({ watchHolds: check?.watchHolds }) };
+  const job: SandboxJob = {
+    ...describeJob({ ...request, signal, ...defined({ onEvent }) }, started),
+    program,
+    host: bridge,
+    tape,
+    suspend: suspension.signal,
+    onTimers,
+    waits,
+    isResumed: recording !== undefined,
+  };
   // Pending calls are given up before the result is written, also when the sandbox breaks.
-  const ran = await deps
-    .run({
-      program,
-      namespaces: started.namespaces,
-      limits,
-      host: bridge,
-      tape,
-      suspend: suspension.signal,
-      onTimers: suspension.onTimers,
-      waits: { forPeople: suspension.waiting, suspend: suspension.suspend },
-      isResumed: recording !== undefined,
-      principal: principal.id,
-      signal,
-      ...defined({
-        network: started.network ? true : undefined,
-        onLog: onEvent && ((line: LogLine) => onEvent({ kind: "log", line })),
-        secrets: started.secrets,
-        input,
-        session: principal.session,
-      }),
-    })
-    .finally(() => ended.abort(PROGRAM_ENDED));
+  const ran = await deps.run(job, request.signal).finally(() => ended.abort(PROGRAM_ENDED));
+  const checked = check ? await check.settle({ program, ran }) : { program, ran };
   await bridge.recorded();
-  const settled = settleResult(execution, { program, bridge, ran, pending: waiting.pending() }, deps);
+  const settled = settleResult(execution, { ...checked, bridge, pending: waiting.pending() }, deps);
   if (settled.state !== "paused" && waiting.hasAsked()) await approvals.withdraw(execution.id);
   return keepLarge(settled, limits, (value) =>
     deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
   );
+}
+
+/** What the sandbox is told of a request, and of the start of its program. */
+function describeJob(
+  { principal, limits, input, signal, onEvent }: ExecutionRequest,
+  { namespaces, network, secrets }: Omit<JournaledStart, "start">,
+): Pick<SandboxJob, "namespaces" | "limits" | "principal" | "signal"> & Partial<SandboxJob> {
+  const onLog = onEvent && ((line: LogLine): void => onEvent({ kind: "log", line }));
+  const optional = defined({ network: network ? true : undefined, onLog, secrets, input, session: principal.session });
+  return { namespaces, limits, principal: principal.id, signal, ...optional };
 }
 
 /** Without the source, which the request has, and the summaries of servers, which programs cannot see. */

@@ -47,6 +47,8 @@ export interface SandboxJob {
     forPeople(): number;
     /** Suspends it at once; false if it cannot be suspended now. */
     suspend(): boolean;
+    /** Calls the listener when the host begins and ends to hold back calls. The program's time stands still meanwhile. */
+    watchHolds?(listener: (isHeld: boolean) => void): void;
   };
   readonly tape?: Tape;
   /** Called with the number of open timers that will fire within the program's time. Must not throw. */

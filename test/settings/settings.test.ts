@@ -102,6 +102,18 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     await compare(run(code), [types("error"), "PROGRAM_TYPES"], [types("off"), "threw"])();
     await compare(run(code, findingsOf), [types("warn"), [["types", "warn"]]], [types("off"), []])();
   },
+  "analysis.typeCheck": compare(
+    (config) =>
+      withGlovebox(config, async (glovebox) => {
+        await glovebox.search({ query: "about" }); // the upstream and the sandbox are ready, the checker is not
+        await glovebox.execute({ code: "return 1" });
+        const code = "await probe.about({}); return await probe.nothing({})";
+        const { error, calls } = await glovebox.execute({ code });
+        return [error?.code, ...calls.map(({ tool }) => tool)];
+      }),
+    [{ analysis: { typeCheck: "beside" } }, ["PROGRAM_TYPES", "probe.about"]],
+    [{ analysis: { typeCheck: "before" } }, ["PROGRAM_TYPES"]],
+  ),
   "analysis.rules.no-dynamic-import": rule(
     "no-dynamic-import",
     'return await import("x").then(() => "found", () => "not found")',

@@ -5,6 +5,7 @@
 
 import type { Step } from "../crossing.ts";
 
+import { awaitTypes } from "./await-types.ts";
 import { admit, count, release, track, untrack } from "./count.ts";
 import { approve, decide } from "./decide.ts";
 import { checkPlan, findTarget } from "./find-tool.ts";
@@ -43,6 +44,8 @@ export const STEPS: readonly Step[] = [
   { name: "parse", phase: "until replied", isLong: true, run: parseCall },
   // Asks the rules and the data-flow guard: allow, ask or deny.
   { name: "decide", phase: "until replied", run: decide },
+  // Unless it is an allowed read, waits until the program's types are checked, and refuses it if they do not fit.
+  { name: "check types", phase: "until replied", run: awaitTypes },
   // Writes the intent to the ledger, and to disk unless it is an allowed read, before anything leaves.
   { name: "record intent", phase: "until replied", run: recordIntent },
   // In a dry run, answers a call that may change something from its schema.

@@ -15,6 +15,12 @@ export const analysisSchema = z
       .describe(
         "Check programs against the types of the tools: error refuses programs with type errors, warn only reports them.",
       ),
+    typeCheck: z
+      .enum(["beside", "before"])
+      .default("beside")
+      .describe(
+        "When types are checked: beside lets allowed reads leave while the check runs, before starts programs after it.",
+      ),
     rules: z
       .strictObject({
         "no-external-import": optional(severity, "Imports of modules, which the sandbox does not have."),

@@ -57,6 +57,7 @@ test("listSettingPaths lists every setting", () => {
     "analysis.rules.no-tool-in-loop",
     "analysis.rules.no-unawaited-call",
     "analysis.rules.no-unhandled-async",
+    "analysis.typeCheck",
     "analysis.types",
     "anomalies.enabled",
     "anomalies.webhook.secret",

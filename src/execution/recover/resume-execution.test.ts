@@ -5,21 +5,26 @@ import { describe, it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
-import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { defined } from "../../domain/index.ts";
+import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
+import type { AnalysisResult } from "../../analysis/index.ts";
+import { DEFAULT_LIMITS, defined } from "../../domain/index.ts";
 import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import { closeExecution } from "../execution-log.ts";
-import { NEVER_SUSPENDED, NO_JOURNALS } from "../fixtures/durable.ts";
+import { NEVER_SUSPENDED, NO_JOURNAL, NO_JOURNALS } from "../fixtures/durable.ts";
+import { toRecording } from "../journal.ts";
+import type { JournalEvent } from "../journal.ts";
 import { readTrail } from "../ledger-trail.ts";
+import { createRecheck } from "../run/analyze-program.ts";
 import { createRunningTable } from "../running-table.ts";
+import { emptyResult } from "../settle.ts";
 import { resumeExecution } from "./resume-execution.ts";
 import type { ResumeDeps } from "./resume-execution.ts";
 
 const OPENING = { id: EXECUTION, principal: AGENT.id, source: digestOf("1"), sourceText: "1", startedAt: 1 };
 const unreached = (): never => assert.fail("no program runs");
 
-/** Left open by `owner`, without a journal. */
-async function open(owner: string) {
+/** Left open by `owner`, by default without a journal. */
+async function open(owner: string, changes: Partial<ResumeDeps> = {}) {
   const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   await store.executions.open({ ...OPENING, owner });
@@ -53,6 +58,8 @@ async function open(owner: string) {
     runProgram: unreached,
     admit: unreached,
     snapshot: unreached,
+    checkAgain: unreached,
+    ...changes,
   };
   const stored = (await store.executions.find(EXECUTION)) ?? assert.fail();
   const resumeOnce = async (isRead: boolean) => {
@@ -81,5 +88,68 @@ describe("resumeExecution without a journal", () => {
     await told.resumeOnce(true);
     await untold.resumeOnce(false);
     assert.deepEqual([told.count(), untold.count()], [1, 2]);
+  });
+});
+
+describe("resumeExecution of a program whose process ended before the verdict about its types", () => {
+  const program = {
+    digest: digestOf("1"),
+    source: "",
+    checkable: "",
+    javascript: "return 1",
+    insertions: [],
+    calls: [],
+    findings: [],
+  };
+  const start = { seed: [1, 2, 3, 4], atMs: 0 };
+  const asked = { kind: "asked", principal: AGENT, source: "1", limits: DEFAULT_LIMITS, start } as const;
+  const began = { kind: "began", start, program, namespaces: [], network: false, engine: "isolate" } as const;
+  const finding = { rule: "types", severity: "warn", message: "m", line: 1, column: 1 } as const;
+  const error = { code: "PROGRAM_TYPES", message: "The API has no tool a.b", retry: false } as const;
+
+  async function resume(events: readonly JournalEvent[], checked: AnalysisResult) {
+    const noted: JournalEvent[] = [];
+    const journal = { ...NO_JOURNAL, note: (event: JournalEvent) => void noted.push(event) };
+    let checks = 0;
+    const { resumeOnce } = await open("dead", {
+      journals: { ...NO_JOURNALS, reopen: async () => ({ recording: toRecording(events) ?? assert.fail(), journal }) },
+      admit: async ({ wallMs }) => ({ wallMs, release: async () => undefined }),
+      snapshot: async () => snapshotOf(TOOLS),
+      checkAgain: createRecheck({
+        snapshot: async () => snapshotOf(TOOLS),
+        declare: (snapshot) => ({ snapshot: snapshot.digest, declarations: "", namespaces: [] }),
+        analyze: () => ({ ok: true, program }),
+        check: () => {
+          checks += 1;
+          return checked;
+        },
+      }),
+      labelSession: async () => undefined,
+      runProgram: async ({ execution }, _request, { program: { findings } }) => ({
+        ...emptyResult(execution, "completed", { engine: "isolate", isolation: "process" }),
+        findings,
+      }),
+    });
+    const result = await resumeOnce(true);
+    return { state: result?.state, code: result?.error?.code, findings: result?.findings, noted, checks };
+  }
+  const right: AnalysisResult = { ok: true, program: { ...program, findings: [finding] } };
+
+  it("checks them again, and runs it with the findings if they fit", async () => {
+    const { state, findings, noted, checks } = await resume([asked, { ...began, isUnchecked: true }], right);
+    assert.deepEqual([state, findings, checks], ["completed", [finding], 1]);
+    assert.deepEqual(noted, [{ kind: "checked", findings: [finding] }]);
+  });
+  it("checks them again, and does not run it if they do not fit", async () => {
+    const wrong: AnalysisResult = { ok: false, error, findings: [finding] };
+    const { state, code, noted } = await resume([asked, { ...began, isUnchecked: true }], wrong);
+    assert.deepEqual([state, code, noted], ["failed", "PROGRAM_TYPES", []]);
+  });
+  it("does not check them again if the verdict is in the journal, or was known before the program began", async () => {
+    const verdict = { kind: "checked", findings: [finding] } as const;
+    const after = await resume([asked, { ...began, isUnchecked: true }, verdict], right);
+    assert.deepEqual([after.state, after.findings, after.checks], ["completed", [finding], 0]);
+    const before = await resume([asked, began], right);
+    assert.deepEqual([before.state, before.findings, before.checks], ["completed", [], 0]);
   });
 });

@@ -5,7 +5,14 @@
 
 import type { AskDecision } from "../../bridge/index.ts";
 import { DEFAULT_LIMITS, GloveboxError, defined, describeError } from "../../domain/index.ts";
-import type { Approval, CatalogSnapshot, Execution, ExecutionResult, LabelSource } from "../../domain/index.ts";
+import type {
+  Approval,
+  CatalogSnapshot,
+  Execution,
+  ExecutionResult,
+  LabelSource,
+  Program,
+} from "../../domain/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 
 import type { ExecutionDeps, RecordDeps, RunProgram } from "../deps.ts";
@@ -34,6 +41,8 @@ export interface ResumeDeps extends RecordDeps, Pick<ExecutionDeps, "admit" | "l
   readonly leaving: AbortSignal;
   /** Runs a program that never started, from its source. */
   attempt(opening: ExecutionOpening, request: ExecutionRequest): Promise<ExecutionResult>;
+  /** Checks the types of a program that started before its verdict. Rejects with PROGRAM_TYPES. */
+  checkAgain(program: Program, request: ExecutionRequest): Promise<Program>;
   readonly runProgram: RunProgram;
 }
 
@@ -128,9 +137,9 @@ async function resumeProgram(
   request: ExecutionRequest,
   { recording, deps }: { readonly recording: Recording; readonly deps: ResumeDeps },
 ): Promise<ExecutionResult> {
-  const program = programOf(recording);
+  const started = programOf(recording);
   // It never started, so it had no effect: it runs as if the request came now.
-  if (!program) return deps.attempt(opening, request);
+  if (!started) return deps.attempt(opening, request);
   const { principal, signal } = request;
   const approvals = await deps.approvals.list({ execution: opening.execution.id });
   const take = (): Promise<CatalogSnapshot> => unlessCancelled(deps.snapshot(principal), signal);
@@ -139,6 +148,9 @@ async function resumeProgram(
       throw deps.leaving.aborted ? gatewayClosing() : thrown; // it has not started again, so it stays suspended
     },
   );
+  const isUnchecked = recording.started?.isUnchecked === true;
+  const program = isUnchecked ? await deps.checkAgain(started, request) : started;
+  if (isUnchecked) opening.journal.note({ kind: "checked", findings: program.findings });
   await deps.labelSession(principal, labelsIn(recording, approvals));
   // The resumed program is bound by the answers to what the earlier run asked for, or waits for them.
   const asked = new Map(

@@ -35,7 +35,7 @@ export interface AdmissionDesk {
 
 /** Programs that were admitted and have not reached the queue yet count as if they were in it. */
 export function createAdmissionDesk(deps: AdmissionDeps): AdmissionDesk {
-  /** By the signal of the request, which its job in the sandbox has too. */
+  /** By the signal of the request. */
   const coming = new Set<AbortSignal>();
   const refuse = async (request: ExecutionRequest, result: ExecutionResult): Promise<Admission> => {
     const whole = markDryRun(result, request);
@@ -64,8 +64,8 @@ export function createAdmissionDesk(deps: AdmissionDeps): AdmissionDesk {
         return refuse(request, settleFailure({ id }, thrown, deps));
       }
     },
-    run(job) {
-      coming.delete(job.signal);
+    run(job, admitted = job.signal) {
+      coming.delete(admitted);
       return deps.run(job);
     },
     leave: (signal) => void coming.delete(signal),

@@ -7,6 +7,7 @@ import type { CatalogSnapshot, Program } from "../../domain/index.ts";
 import type { ExecutionDeps } from "../deps.ts";
 import type { ExecutionRequest } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
+import { toThrown } from "./check-beside.ts";
 
 /** The global that searches and describes the tools of all upstreams. */
 const BUILTINS = "glovebox";
@@ -27,6 +28,19 @@ export async function analyzeProgram(
   const analyzed = deps.analyze(request, deps.declare(snapshot));
   for (const needed of analyzed.ok ? findNeeds(analyzed.program, snapshot) : []) snapshot = await take(needed);
   return { analyzed, snapshot };
+}
+
+/** For a program that started before its verdict, and whose process ended. Rejects with PROGRAM_TYPES if it does not fit. */
+export function createRecheck(
+  deps: AnalyzeDeps & Pick<ExecutionDeps, "check">,
+): (program: Program, request: ExecutionRequest) => Promise<Program> {
+  return async (program, request) => {
+    const { analyzed, snapshot } = await analyzeProgram(request, deps);
+    const checking = analyzed.ok ? deps.check(analyzed.program, request, snapshot) : analyzed;
+    const checked = await unlessCancelled(Promise.resolve(checking), request.signal);
+    if (!checked.ok) throw toThrown(checked.error);
+    return { ...program, findings: checked.program.findings };
+  };
 }
 
 /** A program also needs a namespace that it mentions without a call, because it can list its tools. */

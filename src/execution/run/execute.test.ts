@@ -122,6 +122,7 @@ function createTestDeps(
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),
     analyze: () => visit("analyze", analyzed),
     check: async (program) => visit("check", checked ?? { ok: true, program }),
+    typeCheck: "before",
     ...NEVER_SUSPENDED,
     bridge: (_execution, _snapshot, _request, { signal }) => {
       signals.push(signal);

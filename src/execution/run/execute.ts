@@ -1,4 +1,4 @@
-/** Takes one request through the rooms in order: snapshot, declare, analyze, check, run. */
+/** Takes one request through the rooms in order: snapshot, declare, analyze, check, run. The check may run beside it. */
 
 import { GloveboxError, depthOf } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
@@ -15,7 +15,9 @@ import { analyzeProgram } from "./analyze-program.ts";
 
 /** What an execution needs from its opening to its end. */
 export interface RunDeps
-  extends SettleDeps, Pick<ExecutionDeps, "admit" | "analyze" | "check" | "declare" | "log" | "snapshot"> {
+  extends
+    SettleDeps,
+    Pick<ExecutionDeps, "admit" | "analyze" | "check" | "declare" | "log" | "snapshot" | "typeCheck"> {
   readonly runProgram: RunProgram;
 }
 
@@ -61,7 +63,11 @@ export async function attempt(
   refuseDeepInput(request);
   const { analyzed, snapshot } = await analyzeProgram(request, deps);
   if (!analyzed.ok) return settleRefusal(opening.execution, analyzed, deps);
-  const checked = await unlessCancelled(deps.check(analyzed.program, request, snapshot), request.signal);
+  const { program } = analyzed;
+  const checking = deps.check(program, request, snapshot);
+  if (checking instanceof Promise && deps.typeCheck === "beside")
+    return deps.runProgram(opening, request, { snapshot, program, checking });
+  const checked = checking instanceof Promise ? await unlessCancelled(checking, request.signal) : checking;
   if (!checked.ok) return settleRefusal(opening.execution, checked, deps);
   return deps.runProgram(opening, request, { snapshot, program: checked.program });
 }

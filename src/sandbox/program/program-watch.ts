@@ -41,6 +41,10 @@ export class ProgramWatch {
   #isPaused = false;
   #ranMs = 0;
   #pausedMs = 0;
+  /** Since when the host holds its calls back. */
+  #heldAt: number | undefined;
+  /** How long the host held its calls back. */
+  heldMs = 0;
   #lease: ChildLease | undefined;
   #guard: ChildWatch | undefined;
   #gaveWay = false;
@@ -86,6 +90,22 @@ export class ProgramWatch {
     this.#turn(false);
   }
 
+  get isHeld(): boolean {
+    return this.#heldAt !== undefined;
+  }
+
+  /** Stops the program's time for as long as the host needs: the host has limits of its own. */
+  set isHeld(isHeld: boolean) {
+    const now = performance.now();
+    const heldMs = this.#heldAt === undefined ? 0 : now - this.#heldAt;
+    this.#heldAt = isHeld ? now : undefined;
+    this.heldMs += heldMs;
+    this.#changedAt += heldMs;
+    clearTimeout(this.#wall);
+    if (!isHeld) this.#wall = this.#startWall();
+    this.#startGuard();
+  }
+
   #turn(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#changedAt = performance.now();
@@ -107,7 +127,7 @@ export class ProgramWatch {
     this.#guard = watchdog.watch({
       group: child.group,
       pid: child.pid,
-      wallMs: this.#restMs + WATCHDOG_GRACE_MS,
+      wallMs: this.isHeld ? Infinity : this.#restMs + WATCHDOG_GRACE_MS,
       cpuMs: baseline.cpuMs + limits.cpuMs + WATCHDOG_GRACE_MS,
       residentBytes: baseline.residentBytes + limits.memoryBytes + MEMORY_MARGIN_BYTES,
     });
@@ -120,7 +140,7 @@ export class ProgramWatch {
 
   /** How long it ran, without pauses. */
   get elapsedMs(): number {
-    return this.#ranMs + (this.#isPaused ? 0 : performance.now() - this.#changedAt);
+    return this.#ranMs + (this.#isPaused ? 0 : (this.#heldAt ?? performance.now()) - this.#changedAt);
   }
 
   get pausedMs(): number {

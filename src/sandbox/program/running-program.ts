@@ -80,6 +80,7 @@ export class RunningProgram {
     job.suspend?.addEventListener("abort", this.#suspend, { once: true });
     this.#begun = job.tape?.start ?? { seed: seed(), atMs: now() };
     job.tape?.began(this.#begun);
+    job.waits?.watchHolds?.((isHeld) => this.#hold(isHeld));
     this.#start();
     this.#pingIfOver();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
@@ -124,6 +125,13 @@ export class RunningProgram {
     this.#away = new AbortController();
     this.#watch.detach();
     return true;
+  }
+
+  /** A child that computes meanwhile ends its program at the limit that it knows. */
+  #hold(isHeld: boolean): void {
+    if (!this.#open || this.#watch.isHeld === isHeld) return;
+    this.#watch.isHeld = isHeld;
+    if (!isHeld) this.#lease.child.send(TO_GUEST.LEFT, 0, String(this.#watch.leftMs), 0);
   }
 
   /** The program's time stands still until it has its place, and its child has repeated what happened. */
@@ -304,7 +312,7 @@ export class RunningProgram {
     const mayAnswer = this.#isPinged || this.#place.isPinged;
     this.#lease.release(!mayAnswer && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
-      queueMs: queueMs + this.#watch.pausedMs,
+      queueMs: queueMs + this.#watch.pausedMs + this.#watch.heldMs,
       wallMs: this.#watch.elapsedMs,
       cpuMs: this.#watch.cpuMs,
       peakMemoryBytes: this.#watch.peakBytes,
