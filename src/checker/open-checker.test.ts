@@ -276,13 +276,31 @@ describe("sessions that share the checker", () => {
     ]);
     assert.deepEqual(order, ["a1 first", "b1 fifth", "a2 fourth", "a1 second", "a1 third"]);
   });
-  it("ends the second process when it is idle, and starts it again", async () => {
-    const { checker, kept, checkFor } = open({ limits: { ...patient, idleMs: 10 } });
-    await Promise.all([checkFor("a1", "slow"), checkFor("b1", "b")]);
-    for (let tries = 0; checker.stats().secondPid !== 0 && tries < 1_000; tries += 1) await wait(10);
-    assert.deepEqual([...kept], [checker.stats().pid]);
-    const again = await checkFor("a1", "again");
-    assert.ok(isChecked(again) && pidOf(again) !== checker.stats().pid);
+  it("ends both processes when they are idle, and starts each of them again", async () => {
+    const { checker, kept, checkFor } = open({ limits: { ...patient, idleMs: 300 } });
+    const first = await Promise.all([checkFor("a1", "slow"), checkFor("b1", "b")]);
+    for (let tries = 0; kept.size > 0 && tries < 1_000; tries += 1) await wait(10);
+    assert.deepEqual([checker.stats().pid, checker.stats().secondPid, ...kept], [0, 0]);
+    const again = await Promise.all([checkFor("a1", "again"), checkFor("b1", "again, too")]);
+    assert.equal(new Set([...first, ...again].map(pidOf)).size, 4);
+  });
+  it("starts another process for a check that comes while an idle one is ending", async () => {
+    const { checker, check } = open({ limits: { idleMs: 1 } });
+    const checked = ["a", "b", "c", "d"].map(async (text, at) => {
+      await wait(at * 500);
+      const result = await check(text);
+      for (let tries = 0; checker.stats().pid !== 0 && tries < 1_000; tries += 1) await wait(1);
+      return [result, await check(`${text} at once`)].every(isChecked);
+    });
+    assert.deepEqual(await Promise.all(checked), [true, true, true, true]);
+  });
+  it("keeps a process that is not idle for long enough", async () => {
+    const { checker, check } = open({ limits: { idleMs: 60_000 } });
+    await check("a");
+    const { pid } = checker.stats();
+    await wait(50);
+    await check("b");
+    assert.deepEqual([checker.stats().pid, checker.stats().starts], [pid, 1]);
   });
   it("ends both processes on dispose, also while they are busy", async () => {
     const { checker, kept, checkFor } = open({ limits: patient });

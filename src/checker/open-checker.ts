@@ -2,7 +2,7 @@
  * Checks programs against the generated API. The check helps authors and is not a security boundary: a program that
  * cannot be checked runs, with a warning.
  *
- * All sessions share one process, which starts on demand. A program can keep it busy, so a check that is slow while
+ * All sessions share one process, which starts on demand and ends when it is idle. A program can keep it busy, so a check that is slow while
  * another session waits moves to a second process, together with the process that it occupies. Later programs of its
  * session are checked there, too. A process that a program ended is replaced at once.
  */
@@ -23,7 +23,7 @@ interface CheckerLimits extends Pick<WorkerOptions, "memoryBytes" | "prepareMs">
   readonly slowMs: number;
   /** After a process that could not be prepared. Doubles with every failure in a row. */
   readonly backoffMs: number;
-  /** How long the second process stays without work. */
+  /** How long a process stays without work. */
   readonly idleMs: number;
 }
 
@@ -103,6 +103,8 @@ interface CheckLane {
   /** Processes in a row that could not be prepared. */
   failures: number;
   notBefore: Instant;
+  /** Ends its process when it was idle for long. */
+  idle?: NodeJS.Timeout | undefined;
 }
 
 interface CheckRun {
@@ -132,7 +134,6 @@ class ProcessChecker implements Checker {
   readonly #second: CheckLane = { waiting: [], failures: 0, notBefore: 0 };
   /** All processes that may be alive. */
   readonly #workers = new Set<CheckerWorker>();
-  #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
   #asked = 0;
   #starts = 0;
@@ -164,7 +165,7 @@ class ProcessChecker implements Checker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#idle);
+    for (const lane of [this.#shared, this.#second]) clearTimeout(lane.idle);
     await Promise.all([...this.#workers].map((worker) => worker.kill()));
   }
 
@@ -186,8 +187,8 @@ class ProcessChecker implements Checker {
       else if (isApart !== (lane === this.#second)) this.#add(job);
       else this.#start(lane, job);
     }
-    if (this.#second.run) clearTimeout(this.#idle);
-    else if (lane === this.#second) this.#endWhenIdle();
+    for (const one of [this.#shared, this.#second]) if (one.run) clearTimeout(one.idle);
+    if (!lane.run) this.#endWhenIdle(lane);
   }
 
   /** Takes turns between principals, and between the sessions of a principal. */
@@ -309,12 +310,15 @@ class ProcessChecker implements Checker {
     this.#workers.delete(worker);
   }
 
-  #endWhenIdle(): void {
-    clearTimeout(this.#idle);
+  /** The lane lets go of its process first: a check that comes while the process ends starts another one. */
+  #endWhenIdle(lane: CheckLane): void {
+    clearTimeout(lane.idle);
     const end = (): void => {
-      if (this.#second.worker) void this.#end(this.#second.worker);
+      const { worker } = lane;
+      lane.worker = undefined;
+      if (worker) void this.#end(worker);
     };
-    this.#idle = setTimeout(end, this.#limits.idleMs).unref();
+    lane.idle = setTimeout(end, this.#limits.idleMs).unref();
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * The only file that uses TypeScript's API, which changes with every version. Files are in memory; from disk the compiler
- * can read only its own libraries, whatever a program refers to.
+ * The only file that uses TypeScript's API, which changes with every version. All files are in memory: the compiler reads
+ * nothing from the disk, whatever a program refers to.
  */
 
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 
@@ -27,17 +28,14 @@ export interface Compiler {
 /** As many as the gateway caches; each holds its parsed declarations in memory. */
 const KEPT_APIS = 4;
 
-/**
- * Not strict: ordinary programs use `any`, `null` and loose objects. The newest library, because methods that the engine
- * has must not be reported as unknown.
- */
+/** Not strict: ordinary programs use `any`, `null` and loose objects. The library is a file of ours. */
 const OPTIONS = {
   noEmit: true,
   target: "esnext",
   module: "esnext",
   moduleResolution: "bundler",
   moduleDetection: "force",
-  lib: ["esnext"],
+  noLib: true,
   types: [],
   strict: false,
   skipLibCheck: true,
@@ -66,20 +64,24 @@ const AFTER = "\n}";
 /** The difference between offsets in the checked file and in the program. */
 export const SHIFT = BEFORE.length;
 
-const LIBRARY = /^lib\.[a-z0-9.]+\.d\.ts$/;
+/** The newest one, because methods that the engine has must not be reported as unknown. */
+const LIBRARY_NAME = "esnext";
+const REFERENCE = /^\/\/\/ *<reference lib="([a-z0-9.]+)" *\/>.*$/gmu;
+const MODULE = /^export /mu;
+const COMMENT = /\/\*[^]*?\*\//gu;
 
 /** Starts the native compiler as a child of this process. */
 export function createCompiler(): Compiler {
-  const libraries = findLibraries();
-  const files = new Map<string, string>();
+  const files = joinLibrary(findLibraries());
+  const library = [...files.keys()];
   const folders = new Map<string, string>();
   let made = 0;
   const api = new API({
     cwd: "/",
     fs: {
       // `null` means that the file does not exist; with `undefined` the compiler would read the disk.
-      readFile: (name) => files.get(name) ?? (isLibrary(name, libraries) ? undefined : null),
-      fileExists: (name) => files.has(name) || isLibrary(name, libraries),
+      readFile: (name) => files.get(name) ?? null,
+      fileExists: (name) => files.has(name),
       directoryExists: (name) => name === "/" || [...folders.values()].includes(name),
       getAccessibleEntries: () => ({ files: [], directories: [] }),
       realpath: (name) => name,
@@ -98,7 +100,7 @@ export function createCompiler(): Compiler {
       made += 1;
       const folder = `/${made}`;
       folders.set(name, folder);
-      const config = { compilerOptions: OPTIONS, files: NAMES.slice(1) };
+      const config = { compilerOptions: OPTIONS, files: [...library, ...NAMES.slice(1)] };
       files.set(`${folder}/tsconfig.json`, JSON.stringify(config));
       files.set(`${folder}/lenient.d.ts`, LENIENT);
       files.set(`${folder}/api.d.ts`, declarations);
@@ -130,6 +132,24 @@ function findLibraries(): string {
   return `${dirname(compiler.resolve(`@typescript/typescript-${process.platform}-${process.arch}/package.json`))}/lib`;
 }
 
-function isLibrary(name: string, folder: string): boolean {
-  return name.startsWith(`${folder}/`) && LIBRARY.test(name.slice(folder.length + 1));
+/**
+ * The language library without comments, as few files: one for all that declare globals, and each module by itself,
+ * because its own names are not global. A hundred small files cost as much again
+ * when the process starts, and some at every check.
+ */
+function joinLibrary(folder: string): Map<string, string> {
+  const texts = readLibrary(folder, LIBRARY_NAME, new Map());
+  const modules = [...texts].filter(([, text]) => MODULE.test(text));
+  const globals = [...texts.values()].filter((text) => !MODULE.test(text)).join("\n");
+  return new Map([["/library.d.ts", globals], ...modules.map(([name, text]) => [`/${name}.d.ts`, text] as const)]);
+}
+
+/** A library and those that it refers to, by name, each after those that it needs. */
+function readLibrary(folder: string, name: string, texts: Map<string, string>): ReadonlyMap<string, string> {
+  if (texts.has(name)) return texts;
+  const text = readFileSync(`${folder}/lib.${name}.d.ts`, "utf8");
+  texts.set(name, "");
+  for (const [, other = ""] of text.matchAll(REFERENCE)) readLibrary(folder, other, texts);
+  texts.delete(name);
+  return texts.set(name, text.replace(REFERENCE, "").replace(COMMENT, ""));
 }
