@@ -1,4 +1,4 @@
-/** The front door of `checker`: checks programs against the generated API. It reads no files and runs no programs. */
+/** The front door of `checker`: checks programs against the generated API. It reads no files but its library, and runs no programs. */
 
 export { checkProgram } from "./check-program.ts";
 export type { CheckContext } from "./check-program.ts";
