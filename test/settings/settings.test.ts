@@ -109,10 +109,10 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
         await glovebox.execute({ code: "return 1" });
         const code = "await probe.about({}); return await probe.nothing({})";
         const { error, calls } = await glovebox.execute({ code });
-        return [error?.code, ...calls.map(({ tool }) => tool)];
+        return [error?.code, calls[0]?.tool];
       }),
     [{ analysis: { typeCheck: "beside" } }, ["PROGRAM_TYPES", "probe.about"]],
-    [{ analysis: { typeCheck: "before" } }, ["PROGRAM_TYPES"]],
+    [{ analysis: { typeCheck: "before" } }, ["PROGRAM_TYPES", undefined]],
   ),
   "analysis.rules.no-dynamic-import": rule(
     "no-dynamic-import",
