@@ -1,5 +1,5 @@
 /**
- * The step that holds a call back while the program's types are still checked. Only what reads and needs nobody's
+ * The step that holds a call back while the program's types are still checked. Only what reads and needs no
  * approval may leave before the verdict. A request of the program's own `fetch` may not, whatever its method is: it can
  * lend a secret, and no server has declared that it only reads.
  */
