@@ -9,6 +9,8 @@ import { createTool, openTestBridge, traceOf } from "../../test/fixtures/bridge/
 import type { Builtin } from "./builtin.ts";
 import { createHostTime } from "./host-time.ts";
 
+const OWNER = { principal: "agent", session: "" };
+
 /** A clock that only work moves. */
 function createWork() {
   let nowMs = 0;
@@ -130,7 +132,7 @@ describe("work of a builtin after a wait", () => {
 
 it("counts nested work once", () => {
   const { clock, work } = createWork();
-  const hostTime = createHostTime({ hostMs: 10 }, clock);
+  const hostTime = createHostTime({ hostMs: 10 }, OWNER, clock);
   hostTime.enter();
   hostTime.spend(() => work(10));
   hostTime.leave();
@@ -138,7 +140,7 @@ it("counts nested work once", () => {
 });
 
 it("measures this thread by default", () => {
-  const hostTime = createHostTime({ hostMs: 1 });
+  const hostTime = createHostTime({ hostMs: 1 }, OWNER);
   while (!hostTime.overrun()) {
     hostTime.enter();
     hostTime.leave();

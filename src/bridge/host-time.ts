@@ -5,19 +5,25 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type { Limits } from "../domain/index.ts";
-import type { RunSlice } from "../timing/index.ts";
+import type { Owner, RunSlice } from "../timing/index.ts";
 
 export interface HostTime {
   /** Counts from the first `enter` to the last `leave`; both calls of a pair are in one turn of the event loop. */
   enter(): void;
   leave(): void;
+  /** Whose turns on the thread the calls take. */
+  readonly owner: Owner;
   /** Runs and counts work that is done between two steps. Throws LIMIT_TIME instead if the budget is spent. */
   readonly spend: RunSlice;
   /** The error that ends the execution; `undefined` while the budget lasts. */
   overrun(): GloveboxError | undefined;
 }
 
-export function createHostTime({ hostMs }: Pick<Limits, "hostMs">, clock: () => number = threadMs): HostTime {
+export function createHostTime(
+  { hostMs }: Pick<Limits, "hostMs">,
+  owner: Owner,
+  clock: () => number = threadMs,
+): HostTime {
   let usedMs = 0;
   let entered = 0;
   let enteredAt = 0;
@@ -36,21 +42,17 @@ export function createHostTime({ hostMs }: Pick<Limits, "hostMs">, clock: () => 
       hint: "Make fewer calls, ask for smaller results, or split the work into several programs",
     });
   };
-  return {
-    enter,
-    leave,
-    overrun,
-    spend(work) {
-      const error = overrun();
-      if (error) throw error;
-      enter();
-      try {
-        return work();
-      } finally {
-        leave();
-      }
-    },
+  const spend = <T>(work: () => T): T => {
+    const error = overrun();
+    if (error) throw error;
+    enter();
+    try {
+      return work();
+    } finally {
+      leave();
+    }
   };
+  return { enter, leave, overrun, owner, spend: Object.assign(spend, { owner }) };
 }
 
 /** Processor time of this thread: a busy machine does not shorten the budget. */

@@ -6,6 +6,7 @@
 import { GloveboxError, defined, toPublicError } from "../domain/index.ts";
 import type { CallPlan, CallRecord, DryRun, ErrorCode, LabelSource, PublicError, Reply } from "../domain/index.ts";
 import { takeTurn } from "../timing/index.ts";
+import type { Owner } from "../timing/index.ts";
 
 import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
@@ -49,7 +50,7 @@ export function openBridge(options: BridgeOptions): Bridge {
   const recorder = createRecorder(options);
   const dryRun = options.dryRun && createDryRun(options.dryRun, emit);
   const slots = createCallSlots(limits.concurrentCalls);
-  const hostTime = createHostTime(limits, options.clock);
+  const hostTime = createHostTime(limits, ownerOf(options.principal), options.clock);
   const deadlines = createDeadlines(options);
   const kept = { journaled: new Map(), notices: [], openCalls: 0, idle: [] };
   const opening = createOpening(options.opened);
@@ -80,6 +81,10 @@ export function openBridge(options: BridgeOptions): Bridge {
       await Promise.all(state.notices);
     },
   };
+}
+
+function ownerOf({ id, session = "" }: BridgeOptions["principal"]): Owner {
+  return { principal: id, session };
 }
 
 /** Only the first calls of an execution have to wait for its opening. */
@@ -118,7 +123,7 @@ function begin(crossing: Crossing, at: number): Promise<unknown> | undefined {
   const step = STEPS[at];
   if (!step || !isDue(step.phase, crossing)) return undefined;
   try {
-    const turn = step.isLong ? takeTurn(crossing.bridge.hostTime) : undefined;
+    const turn = step.isLong ? takeTurn(crossing.bridge.hostTime.owner) : undefined;
     return turn ? turn.then(() => runInTurn(crossing, step)) : (step.run(crossing) ?? undefined);
   } catch (thrown) {
     fail(crossing, thrown);

@@ -9,7 +9,8 @@
 
 import type { ApiSurface, ChildKeeper, Instant } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
-import { MINUTE_MS, backoffMs, createRecent } from "../timing/index.ts";
+import { MINUTE_MS, backoffMs, createFairQueue, createRecent } from "../timing/index.ts";
+import type { QueueItem } from "../timing/index.ts";
 import { CheckerWorker, nameApi } from "./checker-worker.ts";
 import type { WorkerOptions, WorkerReply } from "./checker-worker.ts";
 import { createSessionRecords, nameSession } from "./session-records.ts";
@@ -78,7 +79,6 @@ const LIMITS: CheckerLimits = {
   idleMs: 5 * MINUTE_MS,
 };
 const KEPT_RESULTS = 256;
-const KEPT_TURNS = 2_048;
 
 const TOO_LONG = "The types were not checked: the check took too long";
 const BROKEN = "The types were not checked: the checker ended and will be started again";
@@ -90,21 +90,21 @@ export function openChecker(options: CheckerOptions): Checker {
 }
 
 /** A check that waits or runs. */
-interface CheckJob extends CheckRequest {
+interface CheckJob extends CheckRequest, QueueItem {
   readonly key: string;
   readonly settle: (result: CheckResult) => void;
 }
 
 /** A process and the checks that wait for it. */
-interface CheckLane {
-  readonly waiting: CheckJob[];
-  worker?: CheckerWorker | undefined;
-  run?: CheckRun | undefined;
+class CheckLane {
+  readonly waiting = createFairQueue<CheckJob>();
+  worker: CheckerWorker | undefined;
+  run: CheckRun | undefined;
   /** Processes in a row that could not be prepared. */
-  failures: number;
-  notBefore: Instant;
+  failures = 0;
+  notBefore: Instant = 0;
   /** Ends its process when it was idle for long. */
-  idle?: NodeJS.Timeout | undefined;
+  idle: NodeJS.Timeout | undefined;
 }
 
 interface CheckRun {
@@ -128,16 +128,13 @@ class ProcessChecker implements Checker {
   readonly #limits: CheckerLimits;
   readonly #sessions: SessionRecords;
   readonly #results = createRecent<string, CheckResult>(KEPT_RESULTS);
-  /** When a principal and a session were served last. */
-  readonly #turns = createRecent<string, number>(KEPT_TURNS);
-  readonly #shared: CheckLane = { waiting: [], failures: 0, notBefore: 0 };
-  readonly #second: CheckLane = { waiting: [], failures: 0, notBefore: 0 };
+  readonly #shared = new CheckLane();
+  readonly #second = new CheckLane();
   /** All processes that may be alive. */
   readonly #workers = new Set<CheckerWorker>();
   #isClosed = false;
   #asked = 0;
   #starts = 0;
-  #served = 0;
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -159,7 +156,8 @@ class ProcessChecker implements Checker {
     const known = this.#results.get(key);
     if (known) return known;
     const { promise, resolve } = Promise.withResolvers<CheckResult>();
-    this.#add({ ...request, key, settle: resolve });
+    const { id, session = "" } = request.principal;
+    this.#add({ ...request, owner: { principal: id, session }, key, settle: resolve });
     return promise;
   }
 
@@ -171,7 +169,7 @@ class ProcessChecker implements Checker {
 
   #add(job: CheckJob): void {
     const lane = this.#sessions.isApart(job.principal) ? this.#second : this.#shared;
-    lane.waiting.push(job);
+    lane.waiting.add(job);
     if (lane.run) this.#relieve(lane);
     else this.#serve(lane);
   }
@@ -179,7 +177,7 @@ class ProcessChecker implements Checker {
   /** Starts the next check of a lane whose process is free. */
   #serve(lane: CheckLane): void {
     while (!lane.run) {
-      const job = this.#takeNext(lane.waiting);
+      const job = lane.waiting.take();
       if (!job) break;
       const isApart = this.#sessions.isApart(job.principal);
       const known = this.#results.get(job.key);
@@ -189,23 +187,6 @@ class ProcessChecker implements Checker {
     }
     for (const one of [this.#shared, this.#second]) if (one.run) clearTimeout(one.idle);
     if (!lane.run) this.#endWhenIdle(lane);
-  }
-
-  /** Takes turns between principals, and between the sessions of a principal. */
-  #takeNext(waiting: CheckJob[]): CheckJob | undefined {
-    const lastOf = ({ principal }: CheckJob): readonly [number, number] => [
-      this.#turns.get(principal.id) ?? 0,
-      this.#turns.get(nameSession(principal)) ?? 0,
-    ];
-    const [next] = waiting
-      .map((job) => ({ job, last: lastOf(job) }))
-      .toSorted((a, b) => a.last[0] - b.last[0] || a.last[1] - b.last[1]);
-    if (!next) return undefined;
-    const { job } = next;
-    waiting.splice(waiting.indexOf(job), 1);
-    this.#served += 1;
-    this.#turns.set(job.principal.id, this.#served).set(nameSession(job.principal), this.#served);
-    return job;
   }
 
   #start(lane: CheckLane, job: CheckJob): void {
@@ -255,9 +236,10 @@ class ProcessChecker implements Checker {
 
   /** Called when a check of a lane becomes slow, and when another one begins to wait. */
   #relieve(lane: CheckLane): void {
-    const { run, waiting } = lane;
+    const { run } = lane;
     if (!run?.isSlow) return;
     const { principal } = run.job;
+    const waiting = lane.waiting.items();
     if (lane === this.#second) {
       run.isStopped = waiting.length > 0 && this.#sessions.isDistrusted(principal);
       if (run.isStopped) run.late.resolve({ kind: "late" });

@@ -77,6 +77,8 @@ export interface ChildLease {
   readonly wake: (onPlaced: () => void) => void;
   /** Ends the child of a program that waits, to free its memory. False if too many have none. `onClosed` is called when the pool closes. */
   readonly vacate: (onClosed: () => void) => boolean;
+  /** `leave` is called when the program has held a place on trial for too long; it gives up the child, or returns false. */
+  readonly onTrialOver: (leave: () => boolean) => void;
   /** A new lease for a program that gave up its child; it waits in turn and is not refused. Rejects when `signal` aborts. */
   readonly retake: (signal: AbortSignal) => Promise<ChildLease>;
 }

@@ -120,32 +120,64 @@ describe("sliced work", () => {
   });
 });
 
-test("takeTurn lets the event loop turn between long work, and owners take turns", async () => {
-  await nextTurn();
-  const [busy, other] = [{}, {}];
+const owner = (principal: string, session = "") => ({ principal, session });
+
+/** Works for each of them at once, for longer than a slice; returns the order, with the turns of the event loop between. */
+async function workAtOnce(names: readonly string[]): Promise<readonly string[]> {
   const order: string[] = [];
-  const work = async (owner: object, name: string): Promise<void> => {
-    const later = takeTurn(owner);
+  const work = async (name: string): Promise<void> => {
+    const later = takeTurn(owner(name.slice(0, 1), name.slice(1, 2)));
     if (later) await later;
     order.push(name);
     for (const until = performance.now() + 10; performance.now() < until;);
   };
+  let isOver = false;
   const turn = (): void => {
     order.push("turn");
-    if (order.length < 20) setImmediate(turn);
+    if (!isOver) setImmediate(turn);
   };
   setImmediate(turn);
-  const all = ["1", "2", "3", "4"].map((name) => work(busy, name));
-  all.push(work(other, "other"));
-  await Promise.all(all);
-  const works = order.filter((name) => name !== "turn");
-  assert.deepEqual(works, ["1", "2", "other", "3", "4"]);
-  for (const [index, name] of order.entries()) {
-    if (name !== "turn" && name !== "1") assert.equal(order[index - 1], "turn");
-  }
-});
-
-test("takeTurn does not delay short work", async () => {
   await nextTurn();
-  assert.equal(takeTurn({}), undefined);
+  await nextTurn();
+  order.splice(0);
+  await Promise.all(names.map((name) => work(name)));
+  isOver = true;
+  return order;
+}
+
+describe("turns on the thread", () => {
+  it("takeTurn lets the event loop turn between long work", async () => {
+    const order = await workAtOnce(["ax1", "ax2", "ax3"]);
+    for (const [index, name] of order.entries()) {
+      if (name !== "turn" && name !== "ax1") assert.equal(order[index - 1], "turn");
+    }
+  });
+  it("takeTurn serves principals in turn, and then the sessions of one principal in turn", async () => {
+    const order = await workAtOnce(["ax1", "ax2", "ax3", "ay1", "az1", "bx1", "bx2"]);
+    assert.deepEqual(
+      order.filter((name) => name !== "turn"),
+      ["ax1", "ax2", "bx1", "ay1", "bx2", "az1", "ax3"],
+    );
+  });
+  it("takeTurn does not delay short work", async () => {
+    await nextTurn();
+    assert.equal(takeTurn(owner("a")), undefined);
+  });
+  it("runInSlices takes one turn for each slice, so that much work of one principal leaves others every second turn", async () => {
+    await nextTurn();
+    const served: string[] = [];
+    const work = function* (): SlicedWork<void> {
+      for (let slice = 0; slice < 4; slice += 1) {
+        for (const until = performance.now() + 10; performance.now() < until;);
+        yield;
+      }
+    };
+    const runAs = (name: string) => {
+      const run = <T>(slice: () => T): T => (served.push(name), slice());
+      return runInSlices(work(), Object.assign(run, { owner: owner(name.slice(0, 1), name.slice(1)) }));
+    };
+    await Promise.all([...["a1", "a2", "a3", "a4", "a5", "a6"].map(runAs), runAs("b1")]);
+    const last = served.lastIndexOf("b1");
+    assert.ok(last < 12, `${served.join(" ")}`);
+  });
 });

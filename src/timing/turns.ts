@@ -1,23 +1,66 @@
-/** Turns on this thread: while one owner has much to do, the event loop and other owners still get their turns. */
+/**
+ * Turns on this thread: while one owner has much to do, the event loop and other owners still get their turns. Principals
+ * take turns, and the sessions of one principal; long work runs in slices.
+ */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { SLICE_MS } from "./slices.ts";
+import { createFairQueue } from "./fair-queue.ts";
+import type { Owner, QueueItem } from "./fair-queue.ts";
 
-/** What waits, by owner, in the order in which owners are served: one at a time of each. */
-const queues = new Map<object, (() => void)[]>();
+/** Work that pauses at each `yield` and returns its result at the end. */
+export type SlicedWork<T> = Generator<undefined, T>;
+
+/** Runs one slice, and accounts for its time or refuses to run it. */
+export interface RunSlice {
+  <T>(slice: () => T): T;
+  /** Whose turns the slices take. */
+  readonly owner?: Owner;
+}
+
+/** Everything else on this thread waits at most about this long for one slice. */
+const SLICE_MS = 5;
+/** Work of the gateway itself. */
+const GATEWAY: Owner = { principal: "", session: "" };
+
+interface TurnRequest extends QueueItem {
+  readonly start: () => void;
+}
+
+const queue = createFairQueue<TurnRequest>();
 let turnStartedAt: number | undefined;
 let isServing = false;
 
 /** `undefined` if there is time in this turn of the event loop: then start at once. Otherwise resolves in a later turn. */
-export function takeTurn(owner: object): Promise<void> | undefined {
-  if (!queues.has(owner) && !isTurnLong()) return undefined;
+export function takeTurn(owner: Owner): Promise<void> | undefined {
+  if (!queue.isWaiting(owner) && !isTurnLong()) return undefined;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const waiting = queues.get(owner) ?? [];
-  waiting.push(resolve);
-  queues.set(owner, waiting);
+  queue.add({ owner, start: resolve });
   if (!isServing) void serve();
   return promise;
+}
+
+/** Runs the work on this thread, one slice in each turn of its owner. */
+export async function runInSlices<T>(work: SlicedWork<T>, run: RunSlice = (slice) => slice()): Promise<T> {
+  for (;;) {
+    const turn = takeTurn(run.owner ?? GATEWAY);
+    if (turn) await turn;
+    const next = run(() => advance(work, performance.now() + SLICE_MS));
+    if (next.done === true) return next.value;
+  }
+}
+
+/** Runs the work to its end without a pause. */
+export function runAtOnce<T>(work: SlicedWork<T>): T {
+  const end = advance(work, Infinity);
+  if (end.done === true) return end.value;
+  throw new TypeError("The work did not end");
+}
+
+function advance<T>(work: SlicedWork<T>, until: number): IteratorResult<undefined, T> {
+  let next = work.next();
+  while (next.done !== true && performance.now() < until) next = work.next();
+  return next;
 }
 
 /** Measured from the first question in a turn. */
@@ -31,23 +74,14 @@ function isTurnLong(): boolean {
 
 async function serve(): Promise<void> {
   isServing = true;
-  while (queues.size > 0) {
+  while (queue.items().length > 0) {
     await nextTurn();
     const until = performance.now() + SLICE_MS;
     do {
-      releaseNext();
+      queue.take()?.start();
       // What was released runs before this continues.
       await new Promise<void>((resolve) => process.nextTick(resolve));
-    } while (queues.size > 0 && performance.now() < until);
+    } while (queue.items().length > 0 && performance.now() < until);
   }
   isServing = false;
-}
-
-function releaseNext(): void {
-  const [next] = queues;
-  if (!next) return;
-  const [owner, waiting] = next;
-  queues.delete(owner);
-  waiting.shift()?.();
-  if (waiting.length > 0) queues.set(owner, waiting);
 }

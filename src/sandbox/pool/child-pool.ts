@@ -5,18 +5,20 @@
  */
 
 import { GloveboxError } from "../../domain/index.ts";
+import { createFairQueue } from "../../timing/index.ts";
+import type { Owner, QueueItem } from "../../timing/index.ts";
 
 import { measureProcess } from "../measure.ts";
 import type { PoolLoad, SandboxState } from "../sandbox.ts";
 import type { ChildLease, ChildOptions } from "../start-child.ts";
 import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
-import { createFairQueue } from "./fair-queue.ts";
-import type { Owner, QueueItem } from "./fair-queue.ts";
 import { createParking } from "./parking.ts";
 import type { Parking } from "./parking.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
+import { createTrials } from "./trials.ts";
+import type { PlaceHolder, Trials } from "./trials.ts";
 import type { PoolWorker } from "./worker.ts";
 
 const IDLE_MS = 30_000;
@@ -33,18 +35,19 @@ export interface PoolOptions extends ChildOptions {
 type Waiter = QueueItem &
   (
     | ({ readonly kind: "childless" } & PromiseWithResolvers<PoolWorker>)
-    | { readonly kind: "parked"; readonly isWaking: true; readonly onPlaced: () => void }
-  );
+    | { readonly kind: "parked"; readonly onPlaced: () => void }
+  ) & { readonly isWaking: boolean };
 
 /** Whose the execution is, and whether it has run before: then it waits its turn even if the queue is full. */
-export type ChildRequest = QueueItem;
+export type ChildRequest = QueueItem & { readonly isWaking: boolean };
 
 export class ChildPool {
   readonly #options: PoolOptions;
   readonly #idle: PoolWorker[] = [];
   readonly #all = new Set<PoolWorker>();
-  readonly #queue = createFairQueue<Waiter>();
+  readonly #queue = createFairQueue<Waiter>(({ owner }) => this.#places.usedMs(owner));
   readonly #places: Shares;
+  readonly #trials: Trials;
   readonly #starts: ChildStarts;
   readonly #parking: Parking;
   /** Programs that wait without a child, by what is called when the pool closes. */
@@ -57,6 +60,7 @@ export class ChildPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#places = createShares(options.concurrency, () => performance.now());
+    this.#trials = createTrials(() => performance.now());
     this.#parking = createParking(options.concurrency);
     this.#starts = new ChildStarts(options, {
       up: (worker) => this.#ready(worker),
@@ -70,7 +74,7 @@ export class ChildPool {
     if (this.#closed) throw createClosedError();
     if (signal.aborted) throw createCancelledError();
     this.#places.noteRequest(request.owner);
-    const worker = this.#takeIdle(request.owner) ?? (await this.#wait(request, signal));
+    const worker = this.#takeIdle(request) ?? (await this.#wait(request, signal));
     const lease = this.#createLease(worker, request.owner);
     if (worker.isFresh || (await worker.askAlive())) return lease;
     lease.release(false);
@@ -79,10 +83,11 @@ export class ChildPool {
 
   #createLease(worker: PoolWorker, owner: Owner): ChildLease {
     const parked = { suspend: (): boolean => false };
+    const holder = this.#hold(owner);
     let waiter: Waiter | undefined;
     let onClosed: (() => void) | undefined;
     const release = (reusable: boolean): void => {
-      if (!this.#parking.leave(parked)) this.#leave(owner);
+      if (!this.#parking.leave(parked)) this.#leave(holder);
       else if (waiter) this.#queue.remove(waiter);
       this.#release(worker, reusable);
     };
@@ -92,13 +97,14 @@ export class ChildPool {
       park: (suspend) => {
         parked.suspend = suspend;
         if (!this.#parking.enter(parked)) return false;
-        this.#leave(owner);
+        this.#leave(holder);
         this.#fill();
         return true;
       },
       wake: (placed) => {
         const onPlaced = (): void => {
           this.#parking.leave(parked);
+          this.#trials.enter(holder);
           placed();
         };
         waiter = { kind: "parked", owner, isWaking: true, onPlaced };
@@ -111,6 +117,7 @@ export class ChildPool {
         release(false);
         return true;
       },
+      onTrialOver: (leave) => void (holder.leave = leave),
       retake: (again) => {
         if (onClosed) this.#away.delete(onClosed);
         return this.take({ owner, isWaking: true }, again);
@@ -127,20 +134,46 @@ export class ChildPool {
     this.#places.acquire(owner);
   }
 
-  #leave(owner: Owner): void {
+  /** The place is on trial if it is one more than the pool has. */
+  #hold(owner: Owner): PlaceHolder {
+    const holder = { owner, leave: (): boolean => false };
+    this.#trials.enter(holder, this.#leased > this.#options.concurrency);
+    return holder;
+  }
+
+  #leave(holder: PlaceHolder): void {
     this.#leased -= 1;
-    this.#places.release(owner);
+    this.#places.release(holder.owner);
+    this.#places.charge(holder.owner, this.#trials.leave(holder));
     this.#serve();
   }
 
-  #mayServe({ owner, kind }: Pick<Waiter, "owner" | "kind">): boolean {
-    if (this.#leased >= this.#options.concurrency) return false;
+  #mayServe(waiter: ChildRequest & Pick<Waiter, "kind">): boolean {
+    const { owner, kind } = waiter;
+    if (this.#leased >= this.#options.concurrency && !this.#mayTry(waiter)) return false;
     return kind === "parked" ? this.#places.mayHold(owner) : this.#places.mayTake(owner, this.#idle.length);
   }
 
+  /** Whether it may have one more place than there are. */
+  #mayTry({ owner, isWaking }: ChildRequest): boolean {
+    const isFull = this.#leased === this.#options.concurrency && this.#trials.areAllLong(this.#leased);
+    return isFull && !isWaking && this.#places.isWithoutPlace(owner);
+  }
+
+  /** Called now and then while an execution waits whose session has no place. */
+  #try(): void {
+    const isWanted = this.#childless().some(
+      ({ owner, isWaking }) => !isWaking && this.#places.isWithoutPlace(owner) && this.#places.mayHold(owner),
+    );
+    if (!isWanted) return this.#trials.stop();
+    this.#fill();
+    this.#serve();
+    if (this.#leased > this.#options.concurrency) this.#trials.end();
+  }
+
   /** Waiting executions come first, unless they may not take a ready child. */
-  #takeIdle(owner: Owner): PoolWorker | undefined {
-    if (!this.#mayServe({ owner, kind: "childless" })) return undefined;
+  #takeIdle({ owner, isWaking }: ChildRequest): PoolWorker | undefined {
+    if (!this.#mayServe({ owner, isWaking, kind: "childless" })) return undefined;
     if (this.#queue.items().some((waiter) => this.#mayServe(waiter))) return undefined;
     return this.#lease(owner);
   }
@@ -180,6 +213,7 @@ export class ChildPool {
     if (this.#all.size === 0) this.#starts.forgetFailures();
     this.#fill();
     if (this.#places.hasNone(owner)) this.#starts.hastenOne();
+    this.#trials.start(() => this.#try());
     try {
       return await waiter.promise;
     } finally {
@@ -229,7 +263,8 @@ export class ChildPool {
     const isNeeded = (): boolean => this.#all.size < WARM || wanted() > this.#starts.underWay;
     while (!this.#closed && isNeeded()) {
       const present = this.#all.size - this.#parking.size;
-      if (present >= this.#options.concurrency || this.#starts.hasGivenUp) return;
+      const extra = this.#childless().some((waiter) => this.#mayTry(waiter)) ? 1 : 0;
+      if (present >= this.#options.concurrency + extra || this.#starts.hasGivenUp) return;
       this.#all.add(this.#starts.start(this.#isUrgent()));
     }
   }
@@ -319,6 +354,7 @@ export class ChildPool {
 
   async close(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>();
+    this.#trials.stop();
     this.#refuseAll(createClosedError());
     for (const onClosed of this.#away) onClosed();
     for (const worker of this.#all) worker.child.kill();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import type { Owner } from "./fair-queue.ts";
+import type { Owner } from "../../timing/index.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
 
@@ -131,5 +131,24 @@ describe("the memory of active principals", () => {
     for (let number = 0; number < 5_000; number += 1) places.noteRequest({ principal: `p${number}`, session: "" });
     hold(places, A, 1);
     assert.equal(places.mayHold(A), false);
+  });
+});
+
+describe("the time that a session held places", () => {
+  it("the time that a session held places counts, less the time since, and at most a minute", () => {
+    const { places, pass } = openBench(3);
+    places.charge(A1, 4_000);
+    const after = (ms: number): number => (pass(ms), places.usedMs(A1));
+    assert.deepEqual([places.usedMs(A2), after(0), after(3_999), after(1), after(1)], [0, 4_000, 1, 0, 0]);
+    places.charge(A1, 40_000);
+    places.charge(A1, 40_000);
+    assert.equal(places.usedMs(A1), 60_000);
+  });
+  it("a session is without a place until it has one", () => {
+    const { places } = openBench(3);
+    hold(places, A1, 1);
+    assert.deepEqual([places.isWithoutPlace(A1), places.isWithoutPlace(A2)], [false, true]);
+    places.release(A1);
+    assert.equal(places.isWithoutPlace(A1), true);
   });
 });

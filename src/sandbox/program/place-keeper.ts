@@ -70,6 +70,12 @@ export class PlaceKeeper {
     });
   }
 
+  /** The program has lost its place, and waits for another one at once. */
+  yield(): void {
+    this.#held = [];
+    this.deliver(() => undefined);
+  }
+
   /** Call it every few milliseconds. */
   look(): void {
     const { now, onlyWaits, ping, cpuMs, lied } = this.#options;

@@ -4,6 +4,7 @@
  */
 
 import type { GloveboxError, Limits } from "../../domain/index.ts";
+import { HOUR_MS } from "../../timing/index.ts";
 
 import { measureProcess } from "../measure.ts";
 import { LOWEST_PRIORITY } from "../priority.ts";
@@ -17,6 +18,8 @@ const LOOK_MS = 20;
 const GIVE_WAY_MS = 100;
 /** The isolate ends itself at the limit with its logs in order; otherwise the child is killed after this time. */
 const WALL_GRACE_MS = 25;
+/** Longer than a queue takes. */
+const MOST_PATIENT_MS = HOUR_MS;
 /** The watchdog is later by this much: the watch of this file also knows what the child reported. */
 const WATCHDOG_GRACE_MS = 100;
 /** Memory of the engine besides the program's data: compiled code, garbage collection, buffers. */
@@ -39,6 +42,10 @@ export class ProgramWatch {
   /** When its time began to run, or to stand still. */
   #changedAt = performance.now();
   #isPaused = false;
+  /** Whether it may be paused for any time: it did not leave its place by itself. */
+  isPatient = false;
+  /** Of its pauses, those that may take any time. */
+  #excusedMs = 0;
   #ranMs = 0;
   #pausedMs = 0;
   /** Since when the host holds its calls back. */
@@ -86,6 +93,8 @@ export class ProgramWatch {
   }
 
   resume(): void {
+    if (this.isPatient) this.#excusedMs += this.pausedMs - this.#pausedMs;
+    this.isPatient = false;
     this.#pausedMs = this.pausedMs;
     this.#turn(false);
   }
@@ -135,7 +144,9 @@ export class ProgramWatch {
 
   /** Until its time, or the time in which it may be paused, is over. */
   get #restMs(): number {
-    return Math.max(0, lastMs(this.#options.limits) - (this.#isPaused ? this.pausedMs : this.elapsedMs));
+    if (this.#isPaused && this.isPatient) return MOST_PATIENT_MS;
+    const spentMs = this.#isPaused ? this.pausedMs - this.#excusedMs : this.elapsedMs;
+    return Math.max(0, lastMs(this.#options.limits) - spentMs);
   }
 
   /** How long it ran, without pauses. */

@@ -112,10 +112,20 @@ export class RunningProgram {
       frame: (frame) => this.#receive(frame),
       gone: (reason) => this.#fail(this.#watch.toDeath(reason)),
     };
+    this.#lease.onTrialOver(() => this.#leaveTrial());
     this.#watch.attach(this.#lease);
     const { seed, atMs } = this.#begun;
     const start = createStart(this.#options.job, seed, this.#watch.leftMs);
     child.send(TO_GUEST.START, 0, JSON.stringify(start), atMs);
+  }
+
+  /** Its time on trial is over. It waits for another place without a child, unless it repeats its past or waits anyway. */
+  #leaveTrial(): boolean {
+    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#place.isPinged || this.#isPinged;
+    if (isBusy || !this.#player.isOver() || !this.#giveUpChild()) return false;
+    this.#watch.isPatient = true;
+    this.#place.yield();
+    return true;
   }
 
   /** A program that waits for a timer cannot be suspended: it stays in this process and gets a new child later. */

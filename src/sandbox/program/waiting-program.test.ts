@@ -93,6 +93,7 @@ function createNext() {
     park: () => false,
     wake: () => assert.fail(),
     vacate: () => assert.fail(),
+    onTrialOver: () => undefined,
     retake: () => assert.fail(),
   };
   const say = (kind: number, id = 0, text = ""): void => child.listener.frame({ kind, id, atMs: 0, text });

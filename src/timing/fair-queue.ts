@@ -1,6 +1,6 @@
 /** A queue that serves principals in turn, and the sessions of one principal in turn, so that none crowds out the others. */
 
-/** Whose execution it is. A client without sessions has the session "". */
+/** Whose work it is. A client without sessions has the session "". */
 export interface Owner {
   readonly principal: string;
   readonly session: string;
@@ -9,22 +9,27 @@ export interface Owner {
 export interface QueueItem {
   readonly owner: Owner;
   /** It has run before, so it comes before the new ones of its session. */
-  readonly isWaking: boolean;
+  readonly isWaking?: boolean;
 }
 
 export interface FairQueue<T extends QueueItem> {
   add(item: T): void;
-  /** The next one in turn, if `isEligible` accepts it. Only the first item of a session is asked; all others keep their turns. */
+  /**
+   * The next one in turn, if `isEligible` accepts it. Only the first item of a session is asked; all others keep their
+   * turns. Of the sessions of one principal, those with the lowest `costOf` come first.
+   */
   take(isEligible?: (item: T) => boolean): T | undefined;
   /** All waiting items. */
   items(): readonly T[];
+  isWaiting(owner: Owner): boolean;
   /** Removes an item that gave up; false if it was no longer waiting. */
   remove(item: T): boolean;
   /** Returns the newest item of the longest line that is not waking, unless `owner` would have as long a line with one more. */
   findYielding(owner: Owner): T | undefined;
 }
 
-export function createFairQueue<T extends QueueItem>(): FairQueue<T> {
+/** By default all sessions of a principal cost the same. */
+export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number = () => 0): FairQueue<T> {
   // Both maps keep the order of turns: one that was served moves to the end.
   const principals = new Map<string, Map<string, T[]>>();
   const all = (): T[] => [...principals.values()].flatMap((sessions) => [...sessions.values()].flat());
@@ -39,33 +44,41 @@ export function createFairQueue<T extends QueueItem>(): FairQueue<T> {
     if (sessions.size === 0) principals.delete(principal);
     return true;
   };
+  const takeFirst = (sessions: ReadonlyMap<string, readonly T[]>, isEligible: (item: T) => boolean): T | undefined => {
+    const firsts = [...sessions.values()].flatMap(([first]) => (first && isEligible(first) ? [first] : []));
+    if (firsts.length < 2) return firsts[0];
+    return firsts
+      .map((item) => ({ item, cost: costOf(item) }))
+      .reduce((least, one) => (one.cost < least.cost ? one : least)).item;
+  };
 
   return {
     items: all,
+    isWaiting: ({ principal, session }) => principals.get(principal)?.has(session) ?? false,
     remove,
     add(item) {
       const { principal, session } = item.owner;
       const sessions = principals.get(principal) ?? new Map<string, T[]>();
       const line = sessions.get(session) ?? [];
-      const firstNew = item.isWaking ? line.findIndex(({ isWaking }) => !isWaking) : -1;
+      const firstNew = item.isWaking === true ? line.findIndex(({ isWaking }) => isWaking !== true) : -1;
       line.splice(firstNew < 0 ? line.length : firstNew, 0, item);
       sessions.set(session, line);
       principals.set(principal, sessions);
     },
     take(isEligible = () => true) {
-      const firsts = [...principals.values()].flatMap((sessions) => [...sessions.values()].map(([first]) => first));
-      const item = firsts.find((first) => first !== undefined && isEligible(first));
-      if (!item) return undefined;
-      const { principal, session } = item.owner;
-      const sessions = principals.get(principal);
-      remove(item);
-      if (sessions) moveToEnd(sessions, session);
-      moveToEnd(principals, principal);
-      return item;
+      for (const [principal, sessions] of principals) {
+        const item = takeFirst(sessions, isEligible);
+        if (!item) continue;
+        remove(item);
+        moveToEnd(sessions, item.owner.session);
+        moveToEnd(principals, principal);
+        return item;
+      }
+      return undefined;
     },
     findYielding({ principal, session }) {
       const lines = Map.groupBy(
-        all().filter(({ isWaking }) => !isWaking),
+        all().filter(({ isWaking }) => isWaking !== true),
         ({ owner }) => owner.principal,
       );
       const own = lines.get(principal) ?? [];

@@ -1,7 +1,7 @@
 /** Turns go round the principals, so that a crowd of one does not hold up another. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
 import * as fc from "fast-check";
 
 import { createFairQueue } from "./fair-queue.ts";
@@ -147,4 +147,25 @@ describe("a fair queue", () => {
       }),
     );
   });
+});
+
+describe("a fair queue with costs", () => {
+  it("a fair queue serves the sessions of one principal by their cost, and principals in turn", () => {
+    const costs: Record<string, number> = { x: 2, y: 1 };
+    const queue = createFairQueue<Item>(({ owner }) => costs[owner.session] ?? 0);
+    for (const name of ["ax1", "ax2", "ay1", "az1", "bx1"]) queue.add(itemOf(name));
+    assert.deepEqual(drain(queue), ["az1", "bx1", "ay1", "ax1", "ax2"]);
+  });
+  it("a fair queue skips a cheap session that is not eligible", () => {
+    const queue = createFairQueue<Item>(({ owner }) => (owner.session === "x" ? 1 : 0));
+    for (const name of ["ax1", "ay1"]) queue.add(itemOf(name));
+    assert.equal(queue.take(({ owner }) => owner.session !== "y")?.name, "ax1");
+  });
+});
+
+test("isWaiting is true for an owner with items only", () => {
+  const queue = fill(["ax1"]);
+  const [own, session, principal] = ["ax1", "ay1", "bx1"].map((name) => queue.isWaiting(itemOf(name).owner));
+  queue.take();
+  assert.deepEqual([own, session, principal, queue.isWaiting(itemOf("ax1").owner)], [true, false, false, false]);
 });
