@@ -5,6 +5,9 @@
 
 import { GloveboxError, defined, depthOf, mapTexts } from "../domain/index.ts";
 import type { CallProgress, UpstreamStatus } from "../domain/index.ts";
+import { mapLargeTexts } from "../text/index.ts";
+import { runInSlices } from "../timing/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 import type { Hide } from "../vault/index.ts";
 
 import { MOST_DEPTH } from "./connector.ts";
@@ -32,10 +35,10 @@ export function hideSecrets(
       const tools = await failing(connector.tools(signal));
       return tools.filter(({ name }) => hideOwn(name) === name).map((tool) => hideInTool(tool, hideOwn));
     },
-    call: async (name, args, { spend = (work) => work(), ...options }) => {
+    call: async (name, args, { spend, ...options }) => {
       try {
         const result = await connector.call(name, args, hideInProgress(options, hide));
-        return spend(() => hideInResult(result, hide));
+        return await runInSlices(hideInResult(result, hide), spend);
       } catch (thrown) {
         throw hideInThrown(thrown, hide);
       }
@@ -79,7 +82,7 @@ function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
 }
 
 /** A file cannot be rewritten without breaking it, so an answer with a secret in a file is refused. */
-function hideInResult({ value, attachments }: RemoteResult, hide: Hide): RemoteResult {
+function* hideInResult({ value, attachments }: RemoteResult, hide: Hide): SlicedWork<RemoteResult> {
   if (depthOf(value, MOST_DEPTH) > MOST_DEPTH) {
     throw new GloveboxError("LIMIT_SIZE", `The result nests deeper than ${MOST_DEPTH} levels`, {
       hint: "Ask the tool for less: a filter, a page, fewer fields",
@@ -94,5 +97,5 @@ function hideInResult({ value, attachments }: RemoteResult, hide: Hide): RemoteR
       });
     }
   }
-  return { value: mapTexts(value, hide), attachments };
+  return { value: yield* mapLargeTexts(value, hide), attachments };
 }

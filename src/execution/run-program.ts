@@ -1,8 +1,10 @@
 /** Runs a program in the sandbox, from its start or from where an earlier run was suspended. */
 
 import { GloveboxError, defined } from "../domain/index.ts";
-import type { ExecutionResult, LogLine } from "../domain/index.ts";
-import type { SandboxJob } from "../sandbox/index.ts";
+import type { ExecutionResult, LogLine, Principal } from "../domain/index.ts";
+import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
+import { mapLargeTexts } from "../text/index.ts";
+import { runInSlices } from "../timing/index.ts";
 
 import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
 import type { ExecutionOpening } from "./execution-log.ts";
@@ -79,7 +81,8 @@ async function runProgram(
   const ran = await deps.run(job, request.signal).finally(() => ended.abort(PROGRAM_ENDED));
   const checked = check ? await check.settle({ program, ran }) : { program, ran };
   await bridge.recorded();
-  const settled = settleResult(execution, { ...checked, bridge, pending: waiting.pending() }, deps);
+  const outcome = { ...checked, bridge, pending: waiting.pending() };
+  const settled = settleResult(execution, await hideInValue(outcome, deps, principal), deps);
   if (settled.state !== "paused" && waiting.hasAsked()) await approvals.withdraw(execution.id);
   return keepLarge(settled, limits, (value) =>
     deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
@@ -94,6 +97,19 @@ function describeJob(
   const onLog = onEvent && ((line: LogLine): void => onEvent({ kind: "log", line }));
   const optional = defined({ network: network ? true : undefined, onLog, secrets, input, session: principal.session });
   return { namespaces, limits, principal: principal.id, signal, ...optional };
+}
+
+/** In slices: a value may have megabytes. */
+async function hideInValue<Outcome extends { readonly ran: SandboxResult }>(
+  outcome: Outcome,
+  deps: SettleDeps,
+  { id, session = "" }: Principal,
+): Promise<Outcome & { readonly isValueHidden?: true }> {
+  const { ending } = outcome.ran;
+  if (ending.kind !== "returned" || ending.value === undefined) return outcome;
+  const run = Object.assign(<T>(slice: () => T): T => slice(), { owner: { principal: id, session } });
+  const value = await runInSlices(mapLargeTexts(ending.value, deps.hide), run);
+  return { ...outcome, ran: { ...outcome.ran, ending: { ...ending, value } }, isValueHidden: true };
 }
 
 /** Without the source, which the request has, and the summaries of servers, which programs cannot see. */

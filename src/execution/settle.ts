@@ -34,6 +34,8 @@ interface ProgramOutcome {
   readonly ran: SandboxResult;
   /** The approvals that a suspended program waits for. */
   readonly pending?: readonly Approval[];
+  /** Known secrets were removed from the returned value. */
+  readonly isValueHidden?: boolean;
 }
 
 const NO_STATS: ExecutionResult["stats"] = {
@@ -49,7 +51,7 @@ const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
 
 export function settleResult(
   execution: Execution,
-  { program, bridge, ran, pending = [] }: ProgramOutcome,
+  { program, bridge, ran, pending = [], isValueHidden = false }: ProgramOutcome,
   context: SettleDeps,
 ): ExecutionResult {
   const { ending, logs } = ran;
@@ -73,7 +75,7 @@ export function settleResult(
   };
   switch (ending.kind) {
     case "returned":
-      return settled("completed", defined({ value: ending.value }));
+      return settled("completed", defined({ value: ending.value }), { isValueHidden });
     case "threw": {
       const error = toProgramError(ending.thrown, { program, bridge });
       return settled("failed", { error }, { hasForeignMessage: true });

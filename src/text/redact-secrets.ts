@@ -15,19 +15,21 @@ const MESSAGE_BYTES = 2_000;
 export interface RedactOptions {
   /** The message of the error is a program's or a server's own: it is also cleaned, shortened and freed of host paths. */
   readonly hasForeignMessage?: boolean;
+  /** The value has passed `hide` already, in slices. */
+  readonly isValueHidden?: boolean;
 }
 
 /** The result of an execution, before it is kept, recorded or returned. Numbers, codes and ids are our own and stay. */
 export function redactResult(
   result: ExecutionResult,
   hide: HideSecrets,
-  { hasForeignMessage = false }: RedactOptions = {},
+  { hasForeignMessage = false, isValueHidden = false }: RedactOptions = {},
 ): ExecutionResult {
   const { value, error } = result;
   return {
     ...result,
     ...defined({
-      value: value === undefined ? undefined : mapTexts(value, hide),
+      value: value === undefined || isValueHidden ? value : mapTexts(value, hide),
       error: error && redactError(error, hide, hasForeignMessage),
     }),
     logs: result.logs.map((line) => redactLine(line, hide)),

@@ -27,6 +27,7 @@ export function encrypt(plain: Uint8Array, parameters: CipherParameters): Buffer
   return Buffer.concat(encryptParts(plain, parameters));
 }
 
+/** Not joined: a value may have megabytes, and is copied once. */
 function encryptParts(plain: Uint8Array, { key, nonce, data }: CipherParameters): readonly Buffer[] {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
   return [cipher.update(plain), cipher.final(), cipher.getAuthTag()];
@@ -39,7 +40,10 @@ export function decrypt(sealed: Uint8Array, { key, nonce, data }: CipherParamete
   const end = sealed.length - TAG_BYTES;
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
   decipher.setAuthTag(sealed.subarray(end));
-  return Buffer.concat([decipher.update(sealed.subarray(0, end)), decipher.final()]);
+  const plain = decipher.update(sealed.subarray(0, end));
+  // Checks the tag. GCM is a stream: nothing of the plaintext is left.
+  decipher.final();
+  return plain;
 }
 
 /** Encrypts with a new nonce, which comes first in the result. */

@@ -5,11 +5,12 @@ import { describe, it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
 import type { Json, JsonSchema, Limits } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
 import { createTool } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseResult } from "./take-result.ts";
 
 function parse(value: Json, limits: Partial<Limits> = {}, output: JsonSchema | null = null): string {
-  return parseResult(createTool("files.read", { output }), value, { ...DEFAULT_LIMITS, ...limits });
+  return runAtOnce(parseResult(createTool("files.read", { output }), value, { ...DEFAULT_LIMITS, ...limits }));
 }
 
 const tooLarge = (bytes: number): GloveboxError =>

@@ -2,6 +2,9 @@
 
 import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
 import type { Json, Limits, ResultId, Tool } from "../../domain/index.ts";
+import { writeJson } from "../../text/index.ts";
+import { runInSlices } from "../../timing/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 import { checkSchema } from "../check-schema.ts";
 import type { AttachedFile, Crossing, CallAnswer } from "../crossing.ts";
@@ -27,8 +30,13 @@ export function storeAttachments(crossing: Crossing): Promise<void> | undefined 
   return keepAttachments({ value, attachments }, limits.resultBytes, keep).then((kept) => void (crossing.value = kept));
 }
 
-export function takeResult(crossing: Crossing): void {
-  crossing.reply = { ok: true, json: parseResult(crossing.tool, crossing.value, crossing.bridge.options.limits) };
+/** A large result is written in slices. */
+export function takeResult(crossing: Crossing): Promise<void> | undefined {
+  const { bridge, tool, value } = crossing;
+  const take = (json: string): void => void (crossing.reply = { ok: true, json });
+  const work = parseResult(tool, value, bridge.options.limits);
+  const first = work.next();
+  return first.done === true ? void take(first.value) : runInSlices(work, bridge.hostTime.spend).then(take);
 }
 
 /** `maxBytes` bounds all files of the call together; more throws `LIMIT_SIZE` before any is kept. */
@@ -64,12 +72,12 @@ function tooManyFiles(maxBytes: number): GloveboxError {
 }
 
 /** The JSON text of a result within the limits; a declared output schema is held against the server. */
-export function parseResult(tool: Tool, value: Json, limits: Limits): string {
+export function* parseResult(tool: Tool, value: Json, limits: Limits): SlicedWork<string> {
   if (depthOf(value, limits.depth) > limits.depth) {
     const message = `The result of ${tool.address} nests deeper than ${limits.depth} levels (depth)`;
     throw new GloveboxError("LIMIT_SIZE", message);
   }
-  const json = toWellFormedJson(value);
+  const json = yield* writeJson(value);
   const bytes = Buffer.byteLength(json);
   if (bytes > limits.resultBytes) {
     const message = `The result of ${tool.address} has ${bytes} bytes; the limit is ${limits.resultBytes} (resultBytes)`;
@@ -82,19 +90,4 @@ export function parseResult(tool: Tool, value: Json, limits: Limits): string {
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, { hint });
   }
   return json;
-}
-
-/** Replaces lone surrogates by U+FFFD. JSON writes them as escapes, which are easy to find. */
-function toWellFormedJson(value: Json): string {
-  const json = JSON.stringify(value);
-  if (!/\\ud[89a-f]/i.test(json)) return json;
-  return JSON.stringify(toWellFormed(value));
-}
-
-/** The depth was checked before, so the recursion is bounded. */
-function toWellFormed(value: Json): Json {
-  if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map((item: Json) => toWellFormed(item));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), toWellFormed(item)]));
 }

@@ -1,6 +1,6 @@
 /** A connector for an adapter: calls the operator's own functions on the host and requires JSON from them. */
 
-import { untilAborted } from "../../timing/index.ts";
+import { runInSlices, untilAborted } from "../../timing/index.ts";
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, ConnectorId, Effect } from "../../domain/index.ts";
 import type { Instant, JsonObject, SecretName, UpstreamNetwork } from "../../domain/index.ts";
@@ -51,7 +51,7 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
       const given: unknown = tool.run(args, context);
       const isDone = typeof given !== "object" || given === null || !("then" in given);
       const value = isDone ? given : await untilAborted(Promise.resolve(given), signal, closing.signal);
-      return { value: toJson(value, id), attachments: [] };
+      return { value: await runInSlices(toJson(value, id)), attachments: [] };
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, id);
       if (closing.signal.aborted) throw closedError(id);

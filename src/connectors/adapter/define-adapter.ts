@@ -4,6 +4,8 @@ import { z } from "zod";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 /** A schema of zod 4 or a JSON Schema. */
 export type AdapterSchema = z.ZodType | JsonSchema;
@@ -72,7 +74,7 @@ function toTool(
   const runChecked = async (args: JsonObject, context: AdapterContext): Promise<unknown> => {
     const result = await run(isZod(input) ? await validate(input, args, toInvalidArguments) : args, context);
     // A zod object drops unknown fields, where its JSON Schema would refuse the whole result.
-    return output && isZod(output) ? validate(output, toJson(result, place), toInvalidResult) : result;
+    return output && isZod(output) ? validate(output, runAtOnce(toJson(result, place)), toInvalidResult) : result;
   };
   const hasZod = isZod(input) || (output !== undefined && isZod(output));
   return Object.freeze({
@@ -124,11 +126,9 @@ function explain([issue]: readonly Issue[]): string {
  * `source` is named in the error. Throws `UPSTREAM_RESULT_INVALID` for circular values, BigInt, functions, symbols, NaN
  * and infinities.
  */
-export function toJson(value: unknown, source: string): Json {
-  if (value === undefined) return null;
+export function* toJson(value: unknown, source: string): SlicedWork<Json> {
   try {
-    const copy: Json = JSON.parse(JSON.stringify(value, refuseForeign));
-    return copy;
+    return (yield* copyJson(value, "", SLICED_LEVELS)) ?? null;
   } catch (cause) {
     const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be serialized";
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is not JSON: ${why}`, {
@@ -136,6 +136,39 @@ export function toJson(value: unknown, source: string): Json {
       cause,
     });
   }
+}
+
+/** Arrays and objects of results are copied item by item to this depth, so that a large one can be copied in slices. */
+const SLICED_LEVELS = 3;
+
+/** As `JSON.stringify` and `JSON.parse` would copy it; `undefined` if JSON would leave it out. */
+function* copyJson(value: unknown, key: string, levels: number): SlicedWork<Json | undefined> {
+  yield;
+  if (Array.isArray(value) && levels > 0 && !("toJSON" in value)) {
+    const items: Json[] = [];
+    for (const [index, item] of value.entries()) items.push((yield* copyJson(item, `${index}`, levels - 1)) ?? null);
+    return items;
+  }
+  if (!isPlain(value) || levels === 0) return copyWhole(value, key);
+  const entries: [string, Json][] = [];
+  for (const name of Object.keys(value)) {
+    const item = yield* copyJson(value[name], name, levels - 1);
+    if (item !== undefined) entries.push([name, item]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || "toJSON" in value) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function copyWhole(value: unknown, outerKey: string): Json | undefined {
+  const text = JSON.stringify(value, (key, item: unknown) => refuseForeign(key === "" ? outerKey : key, item));
+  if (text === undefined) return undefined;
+  const copy: Json = JSON.parse(text);
+  return copy;
 }
 
 class NotJson extends Error {}

@@ -3,11 +3,12 @@
  * another principal only learns that it does not exist.
  */
 
-import { GloveboxError, parseJson, parseResultId } from "../../domain/index.ts";
+import { GloveboxError, parseResultId } from "../../domain/index.ts";
 import type { Instant, Json, PrincipalId, ResultId, ResultQuery } from "../../domain/index.ts";
 import type { ResultSummary, Store, StoredResult } from "../../store/index.ts";
-import { runInSlices } from "../../timing/index.ts";
-import type { RunSlice } from "../../timing/index.ts";
+import { readJson, writeJson } from "../../text/index.ts";
+import { createRecent, runInSlices } from "../../timing/index.ts";
+import type { RunSlice, SlicedWork } from "../../timing/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
 import type { KeptFile, ResultOwner, ResultPart, Results } from "../kept-results.ts";
@@ -57,13 +58,13 @@ export function createResults(options: ResultsOptions): Results {
   const readValue = shareParsed(async (summary, spend) => {
     const { body } = await getBody(summary);
     // `keepValue` of this gateway wrote it.
-    return spend(() => parseJson(Buffer.from(body).toString("utf8")) ?? null);
+    return runInSlices(parseBody(body), spend);
   });
 
   return {
     async keepValue(owner, value) {
       const shape = outlineShape(value, MAX_SHAPE_CHARS);
-      const body = Buffer.from(JSON.stringify(value));
+      const body = Buffer.from(await runInSlices(writeJson(value)));
       return { handle: await put(owner, { mimeType: JSON_TYPE, body }, shape), bytes: body.byteLength, shape };
     },
     keepFile: (owner, file) => put(owner, file, ""),
@@ -85,18 +86,11 @@ type ReadValue = (summary: ResultSummary, spend: RunSlice) => Promise<Json>;
 
 /** Pages of a value are usually read one after the other or at the same time, and parsing it is expensive. */
 function shareParsed(read: ReadValue): ReadValue {
-  const values = new Map<ResultId, { readonly value: Json; readonly bytes: number }>();
+  const values = createRecent<ResultId, { readonly value: Json; readonly bytes: number }>(
+    PARSED_BYTES,
+    ({ bytes }) => bytes,
+  );
   const reading = new Map<ResultId, Promise<Json>>();
-  /** Drops the oldest ones above the limit, never this one. */
-  const add = (id: ResultId, value: Json, bytes: number): void => {
-    values.set(id, { value, bytes });
-    let total = values.values().reduce((sum, one) => sum + one.bytes, 0);
-    for (const [oldest, one] of values) {
-      if (total <= PARSED_BYTES || oldest === id) return;
-      values.delete(oldest);
-      total -= one.bytes;
-    }
-  };
   const readOnce: ReadValue = async (summary, spend) => {
     const { id, bytes } = summary;
     const known = values.get(id);
@@ -106,10 +100,16 @@ function shareParsed(read: ReadValue): ReadValue {
     if (shared) return shared.catch(() => readOnce(summary, spend));
     const own = read(summary, spend).finally(() => reading.delete(id));
     reading.set(id, own);
-    add(id, await own, bytes);
+    values.set(id, { value: await own, bytes });
     return own;
   };
   return readOnce;
+}
+
+function* parseBody(body: Uint8Array): SlicedWork<Json> {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  yield;
+  return (yield* readJson(text)) ?? null;
 }
 
 /** Not by MIME type: a server may call any bytes JSON. Every kept value has a shape. */
