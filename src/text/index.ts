@@ -7,7 +7,7 @@ export { digestOf } from "./digest-of.ts";
 export { toPlainJson, toVisible } from "./escape-hidden.ts";
 export { FORMATS } from "./formats.ts";
 export type { Format } from "./formats.ts";
-export { mapLargeTexts, readJson, writeJson } from "./large-json.ts";
+export { isLarge, mapLargeTexts, readJson, writeJson } from "./large-json.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
 export { redactPaths } from "./redact-paths.ts";
 export { redactApproval, redactEvent, redactResult } from "./redact-secrets.ts";

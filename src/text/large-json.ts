@@ -18,7 +18,13 @@ const VALUE_CHARS = 8;
 export function* writeJson(value: Json): Pieces<string> {
   const parts: string[] = [];
   yield* writeInto(parts, value, { chars: 0 });
+  if (parts.length > 1) yield;
   return parts.join("");
+}
+
+/** True for a value of more than about `PIECE_CHARS` characters; looks at no more of it. Also for values that are not JSON. */
+export function isLarge(value: unknown): boolean {
+  return countChars(value, PIECE_CHARS) >= PIECE_CHARS;
 }
 
 /** Like `mapTexts` of the domain. */
@@ -39,6 +45,7 @@ interface Piece {
 }
 
 function* writeInto(parts: string[], value: Json, piece: Piece): Pieces<void> {
+  if (typeof value === "string" && value.length > PIECE_CHARS) return yield* writeText(parts, value);
   const chars = countChars(value, PIECE_CHARS);
   if (chars < PIECE_CHARS || typeof value !== "object" || value === null) {
     parts.push(toWellFormedJson(value));
@@ -62,6 +69,19 @@ function* writeInto(parts: string[], value: Json, piece: Piece): Pieces<void> {
     yield* writeInto(parts, item, piece);
   }
   parts.push("]");
+}
+
+/** Never cuts a surrogate pair. */
+function* writeText(parts: string[], text: string): Pieces<void> {
+  parts.push('"');
+  for (let start = 0; start < text.length;) {
+    const last = text.charCodeAt(start + PIECE_CHARS - 1);
+    const end = start + PIECE_CHARS - (last >= 0xd8_00 && last <= 0xdb_ff ? 1 : 0);
+    parts.push(toWellFormedJson(text.slice(start, end)).slice(1, -1));
+    start = end;
+    yield;
+  }
+  parts.push('"');
 }
 
 /** JSON writes lone surrogates as escapes, which are easy to find. */
@@ -97,20 +117,14 @@ function* pause(piece: Piece, chars: number): Pieces<void> {
 }
 
 /** Looks at no more than about `most` characters of it. */
-function countChars(value: Json, most: number): number {
+function countChars(value: unknown, most: number): number {
   if (typeof value === "string") return VALUE_CHARS + value.length;
   let chars = VALUE_CHARS;
   if (typeof value !== "object" || value === null) return chars;
-  if (isJsonObject(value)) {
-    for (const key in value) {
-      if (chars >= most) return chars;
-      chars += key.length + countChars(value[key] ?? null, most - chars);
-    }
-    return chars;
-  }
-  for (const item of value) {
+  const isList = Array.isArray(value);
+  for (const [key, item] of isList ? value.entries() : Object.entries(value)) {
     if (chars >= most) return chars;
-    chars += countChars(item, most - chars);
+    chars += (typeof key === "string" ? key.length : 0) + countChars(item, most - chars);
   }
   return chars;
 }

@@ -70,3 +70,18 @@ describe("the text of a result", () => {
     assert.deepEqual(JSON.parse(parse({ a: "\ud83d\ude00 \\ud800" })), { a: "\ud83d\ude00 \\ud800" });
   });
 });
+
+describe("a large result", () => {
+  it("a large result is written in pieces, and a small one in one piece", () => {
+    const count = (value: Json): number => {
+      const work = parseResult(createTool("files.read", {}), value, DEFAULT_LIMITS);
+      let pieces = 1;
+      while (work.next().done !== true) pieces += 1;
+      return pieces;
+    };
+    const rows = (length: number): Json => Array.from({ length }, (_, id) => ({ id, text: "x".repeat(100) }));
+    assert.equal(count(rows(10)), 1);
+    assert.ok(count(rows(10_000)) > 10);
+    assert.ok(count(["x".repeat(1_000_000)]) > 10);
+  });
+});

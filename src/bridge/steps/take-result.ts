@@ -9,6 +9,8 @@ import type { SlicedWork } from "../../timing/index.ts";
 import { checkSchema } from "../check-schema.ts";
 import type { AttachedFile, Crossing, CallAnswer } from "../crossing.ts";
 
+/** The schema of a larger result is checked in another turn. */
+const LARGE_BYTES = 64 * 1024;
 const MAX_FILES = 100;
 const BASE64_CHARS = 4;
 const BASE64_BYTES = 3;
@@ -83,6 +85,7 @@ export function* parseResult(tool: Tool, value: Json, limits: Limits): SlicedWor
     const message = `The result of ${tool.address} has ${bytes} bytes; the limit is ${limits.resultBytes} (resultBytes)`;
     throw new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for less: a filter, a page, fewer fields" });
   }
+  if (bytes > LARGE_BYTES) yield;
   const problems = tool.output ? checkSchema(tool.output, value, "result") : [];
   if (problems.length > 0) {
     const message = `${tool.address} returned a result that does not fit its own output schema: ${problems.join("; ")}`;

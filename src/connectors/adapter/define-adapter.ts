@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
+import { isLarge } from "../../text/index.ts";
 import { runAtOnce } from "../../timing/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 
@@ -128,7 +129,7 @@ function explain([issue]: readonly Issue[]): string {
  */
 export function* toJson(value: unknown, source: string): SlicedWork<Json> {
   try {
-    return (yield* copyJson(value, "", SLICED_LEVELS)) ?? null;
+    return (yield* copyJson(value, "")) ?? null;
   } catch (cause) {
     const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be serialized";
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is not JSON: ${why}`, {
@@ -138,18 +139,18 @@ export function* toJson(value: unknown, source: string): SlicedWork<Json> {
   }
 }
 
-/** Arrays and objects of results are copied item by item to this depth, so that a large one can be copied in slices. */
-const SLICED_LEVELS = 3;
-
 /** As `JSON.stringify` and `JSON.parse` would copy it; `undefined` if JSON would leave it out. */
-function* copyJson(value: unknown, key: string, levels: number): SlicedWork<Json | undefined> {
-  yield;
-  if (Array.isArray(value) && levels > 0 && !("toJSON" in value)) {
+function* copyJson(value: unknown, key: string, levels = SLICED_LEVELS): SlicedWork<Json | undefined> {
+  if (levels === 0 || !isPlain(value) || !isLarge(value)) {
+    const copy = copyWhole(value, key);
+    yield;
+    return copy;
+  }
+  if (Array.isArray(value)) {
     const items: Json[] = [];
     for (const [index, item] of value.entries()) items.push((yield* copyJson(item, `${index}`, levels - 1)) ?? null);
     return items;
   }
-  if (!isPlain(value) || levels === 0) return copyWhole(value, key);
   const entries: [string, Json][] = [];
   for (const name of Object.keys(value)) {
     const item = yield* copyJson(value[name], name, levels - 1);
@@ -158,10 +159,14 @@ function* copyJson(value: unknown, key: string, levels: number): SlicedWork<Json
   return Object.fromEntries(entries);
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
+/** A large array or object is copied item by item, to this depth: what is circular ends there. */
+const SLICED_LEVELS = 16;
+
+/** An array or object that JSON copies as it is. */
+function isPlain(value: unknown): value is Record<string, unknown> | unknown[] {
   if (typeof value !== "object" || value === null || "toJSON" in value) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }
 
 function copyWhole(value: unknown, outerKey: string): Json | undefined {

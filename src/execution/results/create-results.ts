@@ -64,7 +64,7 @@ export function createResults(options: ResultsOptions): Results {
   return {
     async keepValue(owner, value) {
       const shape = outlineShape(value, MAX_SHAPE_CHARS);
-      const body = Buffer.from(await runInSlices(writeJson(value)));
+      const body = await runInSlices(writeBody(value));
       return { handle: await put(owner, { mimeType: JSON_TYPE, body }, shape), bytes: body.byteLength, shape };
     },
     keepFile: (owner, file) => put(owner, file, ""),
@@ -104,6 +104,13 @@ function shareParsed(read: ReadValue): ReadValue {
     return own;
   };
   return readOnce;
+}
+
+/** Sealing and storing it take another turn. */
+function* writeBody(value: Json): SlicedWork<Buffer> {
+  const body = Buffer.from(yield* writeJson(value));
+  yield;
+  return body;
 }
 
 function* parseBody(body: Uint8Array): SlicedWork<Json> {
