@@ -60,15 +60,15 @@ function* writeInto(parts: string[], value: Json, piece: Piece): Pieces<void> {
       yield* writeInto(parts, value[key] ?? null, piece);
     }
     parts.push("}");
-    return;
+  } else {
+    parts.push("[");
+    for (const item of value) {
+      parts.push(before);
+      before = ",";
+      yield* writeInto(parts, item, piece);
+    }
+    parts.push("]");
   }
-  parts.push("[");
-  for (const item of value) {
-    parts.push(before);
-    before = ",";
-    yield* writeInto(parts, item, piece);
-  }
-  parts.push("]");
 }
 
 /** Never cuts a surrogate pair. */

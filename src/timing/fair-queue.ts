@@ -44,13 +44,6 @@ export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number
     if (sessions.size === 0) principals.delete(principal);
     return true;
   };
-  const takeFirst = (sessions: ReadonlyMap<string, readonly T[]>, isEligible: (item: T) => boolean): T | undefined => {
-    const firsts = [...sessions.values()].flatMap(([first]) => (first && isEligible(first) ? [first] : []));
-    if (firsts.length < 2) return firsts[0];
-    return firsts
-      .map((item) => ({ item, cost: costOf(item) }))
-      .reduce((least, one) => (one.cost < least.cost ? one : least)).item;
-  };
 
   return {
     items: all,
@@ -67,7 +60,8 @@ export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number
     },
     take(isEligible = () => true) {
       for (const [principal, sessions] of principals) {
-        const item = takeFirst(sessions, isEligible);
+        const firsts = [...sessions.values()].flatMap(([first]) => (first && isEligible(first) ? [first] : []));
+        const item = findCheapest(firsts, costOf);
         if (!item) continue;
         remove(item);
         moveToEnd(sessions, item.owner.session);
@@ -90,6 +84,13 @@ export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number
       return isLonger ? line.at(-1) : undefined;
     },
   };
+}
+
+/** The first of those with the lowest cost. */
+function findCheapest<T>(items: readonly T[], costOf: (item: T) => number): T | undefined {
+  if (items.length < 2) return items[0];
+  const costs = items.map(costOf);
+  return items[costs.indexOf(Math.min(...costs))];
 }
 
 function moveToEnd<Value>(turns: Map<string, Value>, key: string): void {

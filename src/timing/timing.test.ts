@@ -145,6 +145,14 @@ async function workAtOnce(names: readonly string[]): Promise<readonly string[]> 
   return order;
 }
 
+/** Work of so many slices. */
+function* workFor(slices: number): SlicedWork<void> {
+  for (let slice = 0; slice < slices; slice += 1) {
+    for (const until = performance.now() + 10; performance.now() < until;);
+    yield;
+  }
+}
+
 describe("turns on the thread", () => {
   it("takeTurn lets the event loop turn between long work", async () => {
     const order = await workAtOnce(["ax1", "ax2", "ax3"]);
@@ -166,18 +174,12 @@ describe("turns on the thread", () => {
   it("runInSlices takes one turn for each slice, so that much work of one principal leaves others every second turn", async () => {
     await nextTurn();
     const served: string[] = [];
-    const work = function* (): SlicedWork<void> {
-      for (let slice = 0; slice < 4; slice += 1) {
-        for (const until = performance.now() + 10; performance.now() < until;);
-        yield;
-      }
-    };
     const runAs = (name: string) => {
       const run = <T>(slice: () => T): T => (served.push(name), slice());
-      return runInSlices(work(), Object.assign(run, { owner: owner(name.slice(0, 1), name.slice(1)) }));
+      return runInSlices(workFor(4), Object.assign(run, { owner: owner(name.slice(0, 1), name.slice(1)) }));
     };
     await Promise.all([...["a1", "a2", "a3", "a4", "a5", "a6"].map(runAs), runAs("b1")]);
     const last = served.lastIndexOf("b1");
-    assert.ok(last < 12, `${served.join(" ")}`);
+    assert.ok(last < 12, served.join(" "));
   });
 });

@@ -35,10 +35,10 @@ export function storeAttachments(crossing: Crossing): Promise<void> | undefined 
 /** A large result is written in slices. */
 export function takeResult(crossing: Crossing): Promise<void> | undefined {
   const { bridge, tool, value } = crossing;
-  const take = (json: string): void => void (crossing.reply = { ok: true, json });
+  const take = (json: string): undefined => void (crossing.reply = { ok: true, json });
   const work = parseResult(tool, value, bridge.options.limits);
   const first = work.next();
-  return first.done === true ? void take(first.value) : runInSlices(work, bridge.hostTime.spend).then(take);
+  return first.done === true ? take(first.value) : runInSlices(work, bridge.hostTime.spend).then(take);
 }
 
 /** `maxBytes` bounds all files of the call together; more throws `LIMIT_SIZE` before any is kept. */

@@ -160,15 +160,16 @@ export class ChildPool {
     return isFull && !isWaking && this.#places.isWithoutPlace(owner);
   }
 
-  /** Called now and then while an execution waits whose session has no place. */
+  /** Called now and then while an execution waits whose session has no place, and while a place is on trial. */
   #try(): void {
+    const isOnTrial = this.#leased > this.#options.concurrency;
+    if (isOnTrial) this.#trials.end();
     const isWanted = this.#childless().some(
       ({ owner, isWaking }) => !isWaking && this.#places.isWithoutPlace(owner) && this.#places.mayHold(owner),
     );
-    if (!isWanted) return this.#trials.stop();
+    if (!isWanted) return isOnTrial ? undefined : this.#trials.stop();
     this.#fill();
     this.#serve();
-    if (this.#leased > this.#options.concurrency) this.#trials.end();
   }
 
   /** Waiting executions come first, unless they may not take a ready child. */

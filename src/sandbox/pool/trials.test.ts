@@ -72,6 +72,8 @@ describe("a place on trial", () => {
       const compute = (session: string) => end("for (;;);", { session, signal: cancel.signal });
       const computing = [compute("a"), compute("b")];
       await until(() => sandbox.load().busy === 2);
+      // It leaves although no other session waits: it could not be repeated later.
+      await until(() => sandbox.load().busy === 1);
       assert.equal(codeOf(await end("return 1", { session: "c" })), "returned");
       cancel.abort();
       assert.deepEqual((await Promise.all(computing)).map(codeOf), ["cancelled", "cancelled"]);

@@ -1,7 +1,7 @@
 /**
  * One more place than the pool has, on trial. It is for a session without a place while all places have been held for
  * long, so that long programs do not delay the first short one of another session. A program on trial that takes long
- * itself gives the place up if another session waits for it, and repeats in an ordinary place what it did.
+ * itself gives the place up, so that it is free for the next session, and repeats in an ordinary place what it did.
  */
 
 import type { Owner } from "../../timing/index.ts";
