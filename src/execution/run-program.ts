@@ -3,7 +3,7 @@
 import { GloveboxError, defined } from "../domain/index.ts";
 import type { ExecutionResult, LogLine, Principal } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
-import { mapLargeTexts } from "../text/index.ts";
+import { redactValue } from "../text/index.ts";
 import { runInSlices } from "../timing/index.ts";
 
 import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
@@ -108,7 +108,7 @@ async function hideInValue<Outcome extends { readonly ran: SandboxResult }>(
   const { ending } = outcome.ran;
   if (ending.kind !== "returned" || ending.value === undefined) return outcome;
   const run = Object.assign(<T>(slice: () => T): T => slice(), { owner: { principal: id, session } });
-  const value = await runInSlices(mapLargeTexts(ending.value, deps.hide), run);
+  const value = await runInSlices(redactValue(ending.value, deps.hide), run);
   return { ...outcome, ran: { ...outcome.ran, ending: { ...ending, value } }, isValueHidden: true };
 }
 

@@ -10,6 +10,6 @@ export type { Format } from "./formats.ts";
 export { isLarge, mapLargeTexts, readJson, writeJson } from "./large-json.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
 export { redactPaths } from "./redact-paths.ts";
-export { redactApproval, redactEvent, redactResult } from "./redact-secrets.ts";
+export { redactApproval, redactEvent, redactResult, redactValue } from "./redact-secrets.ts";
 export type { RedactOptions } from "./redact-secrets.ts";
 export { translatePattern } from "./translate-pattern.ts";

@@ -4,9 +4,10 @@
  */
 
 import { defined, mapTexts } from "../domain/index.ts";
-import type { Approval, ExecutionEvent, ExecutionResult, LogLine, PublicError } from "../domain/index.ts";
+import type { Approval, ExecutionEvent, ExecutionResult, Json, LogLine, PublicError } from "../domain/index.ts";
 
 import { cleanText } from "./clean-text.ts";
+import { mapLargeTexts } from "./large-json.ts";
 
 type HideSecrets = (text: string) => string;
 
@@ -36,6 +37,11 @@ export function redactResult(
     calls: result.calls.map((call) => ({ ...call, tool: hide(call.tool) })),
     findings: result.findings.map((finding) => ({ ...finding, message: hide(finding.message) })),
   };
+}
+
+/** The value of a result in pieces, for one that may be large. */
+export function redactValue(value: Json, hide: HideSecrets): ReturnType<typeof mapLargeTexts> {
+  return mapLargeTexts(value, hide);
 }
 
 /** What a client observes while an execution runs. The message of an upstream's progress was redacted on its way in. */
