@@ -1,7 +1,6 @@
 /** Turns the outcome of an execution into the result object that clients read. */
 
 import { cleanText, redactResult } from "../text/index.ts";
-import type { RedactOptions } from "../text/index.ts";
 import { frameAt, toAuthorPosition } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import type { Bridge } from "../bridge/index.ts";
@@ -60,7 +59,7 @@ export function settleResult(
   const settled = (
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error" | "approvals" | "questions">,
-    options: RedactOptions = {},
+    options: Parameters<typeof redactResult>[2] = {},
   ): ExecutionResult => {
     const whole = {
       ...emptyResult(execution, state, context),

@@ -1,7 +1,6 @@
 /** Small mechanics of text: cleaning, shortening, comparing, digests. A function enters with its third user. */
 
 export { capText, cleanText } from "./clean-text.ts";
-export type { CleanOptions } from "./clean-text.ts";
 export { countEdits } from "./count-edits.ts";
 export { digestOf } from "./digest-of.ts";
 export { toPlainJson, toVisible } from "./escape-hidden.ts";
@@ -11,5 +10,4 @@ export { isLarge, mapLargeTexts, readJson, writeJson } from "./large-json.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
 export { redactPaths } from "./redact-paths.ts";
 export { redactApproval, redactEvent, redactResult, redactValue } from "./redact-secrets.ts";
-export type { RedactOptions } from "./redact-secrets.ts";
 export { translatePattern } from "./translate-pattern.ts";
