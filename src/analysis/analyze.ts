@@ -8,6 +8,7 @@ import type { Finding, Limits, Namespace, Program, PublicError } from "../domain
 import { digestOf } from "../text/index.ts";
 import { createRecent } from "../timing/index.ts";
 import type { Recent } from "../timing/index.ts";
+import { chooseRoute } from "./choose-route.ts";
 import { checkRules } from "./rules/check-rules.ts";
 import type { RuleSettings } from "./rules/check-rules.ts";
 import { checkSize } from "./prepare/check-size.ts";
@@ -90,6 +91,7 @@ function buildProgram(
     calls: findCalls(syntax, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
     unknownNames: unknownNames.length > 0 ? unknownNames : undefined,
     findings: options.findings,
+    route: chooseRoute(syntax),
   });
 }
 

@@ -62,4 +62,6 @@ export interface Program {
   /** Globals that the program uses and that do not exist; absent if there are none. */
   readonly unknownNames?: readonly string[];
   readonly findings: readonly Finding[];
+  /** The engine that `auto` starts it on; absent if that is QuickJS. */
+  readonly route?: "isolate";
 }
