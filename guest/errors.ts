@@ -2,7 +2,16 @@
 
 import { ERROR_CHARS } from "../src/sandbox/wire.ts";
 import type { ThrownMessage } from "../src/sandbox/wire.ts";
-import { RealWeakMap, defineOwn, isPrototypeOf, slice, toText, weakGet, weakSet } from "./intrinsics.ts";
+import {
+  RealWeakMap,
+  defineOwn,
+  getPrototypeOf,
+  isPrototypeOf,
+  slice,
+  toText,
+  weakGet,
+  weakSet,
+} from "./intrinsics.ts";
 
 /** Which call each error came from. The host looks the failure up under this number instead of trusting the error. */
 const origins = new RealWeakMap<object, number>();
@@ -52,6 +61,31 @@ export function describeThrown(thrown: unknown): Omit<ThrownMessage, "kind"> {
     seq: weakGet(origins, thrown),
     code: isToolError(thrown) ? read(() => toText((thrown as ToolError).code)) : undefined,
   };
+}
+
+declare const InternalError: { readonly prototype: object } | undefined;
+const { isError } = Error as unknown as { readonly isError?: (value: unknown) => boolean };
+/** The classes of the errors that engines make. An `Error` or `EvalError` itself is always made by a program or by us. */
+const ENGINE_ERRORS: readonly object[] = [
+  TypeError.prototype,
+  RangeError.prototype,
+  ReferenceError.prototype,
+  SyntaxError.prototype,
+  URIError.prototype,
+  AggregateError.prototype,
+  ...(typeof InternalError === "undefined" ? [] : [InternalError.prototype]),
+];
+
+/**
+ * Whether the engine may have made the error, so that another engine may word it differently or not throw at all. A
+ * program that makes an error of such a class cannot be told apart, and counts. False for a `ToolError`, for other
+ * subclasses, and for values that are not errors, which can only be thrown by a program. Runs no code of the program.
+ */
+export function isEngineError(error: unknown): boolean {
+  if (isError?.(error) !== true) return false;
+  const prototype: unknown = getPrototypeOf(error);
+  for (let index = 0; index < ENGINE_ERRORS.length; index += 1) if (ENGINE_ERRORS[index] === prototype) return true;
+  return false;
 }
 
 /** False for a proxy that throws when its prototype is read. */

@@ -20,7 +20,7 @@ export function uncurryGetter<Result>(prototype: object, key: PropertyKey): (sel
   return typeof getter === "function" ? Reflect.apply(bind, call, [getter]) : () => undefined;
 }
 
-export const { apply, construct, get, getOwnPropertyDescriptor, ownKeys, set } = Reflect;
+export const { apply, construct, deleteProperty, get, getOwnPropertyDescriptor, ownKeys, set } = Reflect;
 export const { create, defineProperty, freeze, getPrototypeOf, hasOwn, keys } = Object;
 const { setPrototypeOf } = Object;
 export const { isArray } = Array;
@@ -57,6 +57,7 @@ export const mapGet = uncurry<object, [unknown], unknown>(Map.prototype.get);
 export const mapSet = uncurry<object, [unknown, unknown], unknown>(Map.prototype.set);
 export const mapDelete = uncurry<object, [unknown], boolean>(Map.prototype.delete);
 export const mapForEach = uncurry<object, [(value: unknown, key: unknown) => void], void>(Map.prototype.forEach);
+export const mapSize = uncurryGetter<number>(Map.prototype, "size");
 export const setAdd = uncurry<object, [unknown], unknown>(Set.prototype.add);
 export const setForEach = uncurry<object, [(value: unknown) => void], void>(Set.prototype.forEach);
 export const weakGet = uncurry<WeakMap<object, number>, [object], number | undefined>(WeakMap.prototype.get);
@@ -64,7 +65,13 @@ export const weakSet = uncurry<WeakMap<object, number>, [object, number], unknow
 
 export const dateGetTime = uncurry<object, [], number>(Date.prototype.getTime);
 export const dateToIso = uncurry<object, [], string>(Date.prototype.toISOString);
-export const dateToText = uncurry<object, [], string>(Date.prototype.toString);
+const writeDate = uncurry<object, [], string>(Date.prototype.toString);
+/** Some engines leave out the name of the time zone, which is always UTC. */
+const zoneName = writeDate(new Date(0)) === "Thu Jan 01 1970 00:00:00 GMT+0000" ? " (Coordinated Universal Time)" : "";
+export function dateToText(date: object): string {
+  const text = writeDate(date);
+  return text === "Invalid Date" ? text : text + zoneName;
+}
 export const regexToText = uncurry<object, [], string>(RegExp.prototype.toString);
 export const regexExec = uncurry<RegExp, [string], object | null>(RegExp.prototype.exec);
 export const symbolToText = uncurry<symbol, [], string>(Symbol.prototype.toString);

@@ -3,12 +3,19 @@
  * function behind, which removes itself when the child calls it.
  */
 
+import { installEngineGuards } from "./engine-guards.ts";
 import { defineProperty } from "./intrinsics.ts";
 import { enterWorld, prepareWorld } from "./world.ts";
 import type { Guest, Host } from "./world.ts";
 
-function boot(send: Host["send"], parseUrl: Host["parseUrl"], setUrlPart: Host["setUrlPart"]): Guest {
+function boot(
+  send: Host["send"],
+  parseUrl: Host["parseUrl"],
+  setUrlPart: Host["setUrlPart"],
+  requestEngine?: (reason: string) => void,
+): Guest {
   Reflect.deleteProperty(globalThis, "__boot");
+  if (requestEngine) installEngineGuards(requestEngine);
   return enterWorld({ send, parseUrl, setUrlPart });
 }
 

@@ -1,7 +1,7 @@
 /** `setTimeout` inside the isolate: the host waits, so that a program has no clock. */
 
 import { TO_HOST } from "../src/sandbox/wire.ts";
-import { RealMap, apply, mapDelete, mapGet, mapSet, toText } from "./intrinsics.ts";
+import { RealMap, apply, mapDelete, mapGet, mapSet, mapSize, toText } from "./intrinsics.ts";
 import type { Send } from "./tools.ts";
 
 interface Timer {
@@ -11,6 +11,11 @@ interface Timer {
 
 const timers = new RealMap<number, Timer>();
 let made = 0;
+
+/** The timers that are set and were not cleared. */
+export function countTimers(): number {
+  return mapSize(timers) ?? 0;
+}
 
 /** Runs the callback of the timer `id`, whose exception reaches the caller. A cleared timer does nothing. */
 export function fireTimer(id: number): void {

@@ -13,6 +13,7 @@ import {
   mapDelete,
   mapGet,
   mapSet,
+  mapSize,
   parseJson,
   split,
 } from "./intrinsics.ts";
@@ -33,6 +34,11 @@ interface Waiting {
 
 const waiting = new RealMap<number, Waiting>();
 let calls = 0;
+
+/** The calls that have no reply yet. */
+export function countCalls(): number {
+  return mapSize(waiting) ?? 0;
+}
 
 /** Settles the call `id`. An unknown or repeated id changes nothing. */
 export function settleCall(id: number, ok: boolean, text: string): void {

@@ -10,12 +10,14 @@ import { installClock, random, randomUuid, seedRandom, setNow } from "./clock.ts
 import { EncodeProblem, encode } from "./codec.ts";
 import type { EncodeLimits } from "./codec.ts";
 import { createConsole } from "./console.ts";
+import { fixEngine } from "./engine-fixes.ts";
+import { guardRejection } from "./engine-guards.ts";
 import { ToolError, describeThrown } from "./errors.ts";
 import { HELPERS } from "./helpers.ts";
 import { defineOwn, defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
 import { lockDown, removeGlobals } from "./lockdown.ts";
-import { createTimers, fireTimer } from "./timers.ts";
-import { createNamespace, settleCall } from "./tools.ts";
+import { countTimers, createTimers, fireTimer } from "./timers.ts";
+import { countCalls, createNamespace, settleCall } from "./tools.ts";
 import type { Send } from "./tools.ts";
 import { TextDecoder, TextEncoder, URLSearchParams, atob, btoa, createUrl, structuredClone } from "./web/index.ts";
 import type { UrlHost } from "./web/index.ts";
@@ -43,6 +45,7 @@ let result: EncodeLimits = output;
 /** Once for a realm, or for the snapshot that realms are made from. */
 export function prepareWorld(): void {
   lockDown();
+  fixEngine();
   installClock();
   Math.random = random;
   defineGlobals({
@@ -106,7 +109,10 @@ function deliver(kind: number, id: number, text: string, atMs: number): void {
     } catch (thrown) {
       fail("thrown", thrown);
     }
-  } else settleCall(id, kind === TO_GUEST.REPLY, text);
+    return;
+  }
+  if (kind === TO_GUEST.FAILURE) guardRejection(countCalls() + countTimers());
+  settleCall(id, kind === TO_GUEST.REPLY, text);
 }
 
 function finish(value: unknown): void {

@@ -5,7 +5,7 @@
 
 import { ContextValues, SCRATCH_BYTES } from "../src/sandbox/engines/quickjs/context-values.ts";
 import type { ContextRoots } from "../src/sandbox/engines/quickjs/context-values.ts";
-import { HOST_FUNCTIONS, STATIC_BYTES, encodeImage } from "../src/sandbox/engines/quickjs/image.ts";
+import { HOST_FUNCTIONS, REQUEST_ENGINE, STATIC_BYTES, encodeImage } from "../src/sandbox/engines/quickjs/image.ts";
 import { QuickjsInstance, STACK_BYTES, compileQuickjs } from "../src/sandbox/engines/quickjs/load-quickjs.ts";
 import type { Handle, WasmModule } from "../src/sandbox/engines/quickjs/load-quickjs.ts";
 import { GUEST_SOURCE } from "../src/sandbox/guest.generated.ts";
@@ -20,14 +20,17 @@ const PROBES = [1_300_000, 2_900_000] as const;
 /** The heap grows by less than this more than it needs. */
 const SLACK_BYTES = 256 * 1024;
 
-/** The same guest and the same module always make the same file: nothing of the machine is in it. */
-export function buildImage(wasmBytes: Uint8Array): Buffer {
+/**
+ * The same guest and the same module always make the same file: nothing of the machine is in it. With `guarded`, functions
+ * that differ from those of V8 ask for it first.
+ */
+export function buildImage(wasmBytes: Uint8Array, { guarded = false }: { readonly guarded?: boolean } = {}): Buffer {
   requireOneGlobal(wasmBytes);
   const wasm = compileQuickjs(wasmBytes);
-  const { instance, ...addresses } = bootGuest(wasm);
+  const { instance, ...addresses } = bootGuest(wasm, guarded);
   const { bytes, exports } = instance;
   const stackPointer = exports.getStackPointer();
-  const heapEndAt = findHeapEnd(bootGuest(wasm).instance);
+  const heapEndAt = findHeapEnd(bootGuest(wasm, guarded).instance);
   const heapEnd = bytes.readUInt32LE(heapEndAt);
   bytes.fill(0, STATIC_BYTES, stackPointer);
   const highEnd = bytes.findLastIndex((byte) => byte !== 0) + 1;
@@ -50,7 +53,7 @@ interface Booted {
   readonly deliver: Handle;
 }
 
-function bootGuest(wasm: WasmModule): Booted {
+function bootGuest(wasm: WasmModule, guarded: boolean): Booted {
   const instance = new QuickjsInstance(wasm);
   const { exports } = instance;
   instance.host = { call: () => 0, shouldStop: () => false };
@@ -69,7 +72,8 @@ function bootGuest(wasm: WasmModule): Booted {
   const getProperty = (target: Handle, key: string): Handle => values.getProperty(target, values.write(key));
   values.free(values.evaluate(GUEST_SOURCE, newText(GUEST_FILE)));
   const boot = getProperty(exports.getGlobal(context), "__boot");
-  const functions = HOST_FUNCTIONS.map(({ id, name, parameters }) =>
+  const held = HOST_FUNCTIONS.filter(({ id }) => guarded || id !== REQUEST_ENGINE);
+  const functions = held.map(({ id, name, parameters }) =>
     exports.newFunction(context, newText(name), parameters, 0, id),
   );
   const guest = values.call(boot, functions);

@@ -25,10 +25,13 @@ const LENGTH_BYTES = 4;
 export const SEND = 1;
 export const PARSE_URL = 2;
 export const SET_URL_PART = 3;
+/** Only the guest of the guarded image holds it. */
+export const REQUEST_ENGINE = 4;
 export const HOST_FUNCTIONS = [
   { id: SEND, name: "send", parameters: 3 },
   { id: PARSE_URL, name: "parse", parameters: 2 },
   { id: SET_URL_PART, name: "set", parameters: 3 },
+  { id: REQUEST_ENGINE, name: "request", parameters: 1 },
 ] as const;
 
 export interface ImageHead {
