@@ -13,7 +13,12 @@ assert.ok(connector);
 const SURFACE = { namespaces: [{ name: "files", connector, summary: "", tools: ["read"] }] };
 
 function routeOf(source: string): Program["route"] {
-  const analyzed = analyze(source, SURFACE, { enabled: false, rules: DEFAULT_RULES, limits: DEFAULT_LIMITS });
+  const analyzed = analyze(source, SURFACE, {
+    enabled: false,
+    blockOnError: false,
+    rules: DEFAULT_RULES,
+    limits: DEFAULT_LIMITS,
+  });
   assert.ok(analyzed.ok, source);
   return analyzed.program.route;
 }

@@ -1,0 +1,105 @@
+/**
+ * Programs do the same on two engines: the same value, calls and logs, byte for byte. Every difference between `isolate`
+ * and `quickjs` is listed by name, and each is guarded or documented in docs/reference/engines.md.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+
+import { analyze } from "../../src/analysis/index.ts";
+import { DEFAULT_LIMITS } from "../../src/domain/index.ts";
+import type { EngineName } from "../../src/domain/index.ts";
+import { readPrograms } from "./corpus.ts";
+import type { CorpusProgram } from "./corpus.ts";
+import { readDifferences } from "./differences.ts";
+import { openGuarded } from "./run-guarded.ts";
+import { openRunner } from "./run-programs.ts";
+import type { Outcome, Runner } from "./run-programs.ts";
+
+/** `all`, or one of so many programs beside those with a known difference. */
+const SHARE = process.env["EQUALITY_PROGRAMS"] === "all" ? 1 : 5;
+/** With `auto` only documented differences are allowed. */
+const CANDIDATE = (process.env["EQUALITY_ENGINE"] ?? "quickjs") as EngineName;
+
+const differences = readDifferences();
+const known = new Map(differences.flatMap(({ programs, ...one }) => programs.map((name) => [name, one] as const)));
+const all = readPrograms();
+const chosen = all.filter(({ name }, index) => known.has(name) || index % SHARE === 0);
+
+function routeOf({ code, namespaces }: CorpusProgram): string | undefined {
+  const surface = { namespaces: [] };
+  const analyzed = analyze(code, surface, { limits: DEFAULT_LIMITS, enabled: false, blockOnError: false, rules: {} });
+  assert.ok(analyzed.ok || namespaces.length > 0, code);
+  return analyzed.ok ? analyzed.program.route : undefined;
+}
+
+describe("the equality corpus", () => {
+  const expected = new Map<string, Outcome>();
+  const runners: Runner[] = [];
+  before(async () => {
+    const reference = await openRunner("isolate");
+    runners.push(reference);
+    for (const program of chosen) expected.set(program.name, await reference.run(program));
+  });
+  after(async () => {
+    for (const runner of runners) await runner[Symbol.asyncDispose]();
+  });
+
+  test("the corpus has at least 2,000 programs with names of their own", () => {
+    assert.ok(all.length >= 2_000, `${all.length} programs`);
+    assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
+  });
+
+  test("every listed difference is of a program in the corpus", () => {
+    const names = new Set(all.map(({ name }) => name));
+    assert.deepEqual(
+      [...known.keys()].filter((name) => !names.has(name)),
+      [],
+    );
+  });
+
+  test(`programs do the same on isolate and ${CANDIDATE}, except for the listed differences`, async (context) => {
+    const candidate = await openRunner(CANDIDATE);
+    runners.push(candidate);
+    const [unlisted, gone]: [string[], string[]] = [[], []];
+    for (const program of chosen) {
+      const listed = known.get(program.name);
+      const isEqual = JSON.stringify(await candidate.run(program)) === JSON.stringify(expected.get(program.name));
+      const mayDiffer = listed !== undefined && (CANDIDATE === "quickjs" || listed.handling === "documented");
+      if (!isEqual && !mayDiffer) unlisted.push(program.name);
+      if (isEqual && listed !== undefined && CANDIDATE === "quickjs") gone.push(program.name);
+    }
+    context.diagnostic(`${chosen.length} of ${all.length} programs, ${known.size} with a listed difference`);
+    assert.deepEqual({ unlisted, gone }, { unlisted: [], gone: [] });
+  });
+
+  test("a program that differs in QuickJS asks for V8 first, or its text does, or the difference is documented", async () => {
+    const run = openGuarded();
+    const wrong: string[] = [];
+    for (const program of chosen) {
+      const { hasAsked, ...outcome } = await run(program);
+      const isEqual = JSON.stringify(outcome) === JSON.stringify(expected.get(program.name));
+      const handling = known.get(program.name)?.handling;
+      const isHandled = {
+        guarded: hasAsked || isEqual,
+        static: routeOf(program) === "isolate",
+        documented: !hasAsked && !isEqual,
+        none: isEqual || hasAsked,
+      };
+      if (!isHandled[handling ?? "none"]) wrong.push(`${handling}: ${program.name}`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  test("docs/reference/engines.md has one row for every difference, with its handling", () => {
+    const text = readFileSync(new URL("../../docs/reference/engines.md", import.meta.url), "utf8");
+    const rows = [...text.matchAll(/^\| `([a-z-]+)` \| (static|guarded|documented) \|/gm)].map(
+      ([, name, handling]) => ({ name, handling }),
+    );
+    assert.deepEqual(
+      rows,
+      differences.map(({ name, handling }) => ({ name, handling })),
+    );
+  });
+});
