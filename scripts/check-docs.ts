@@ -12,6 +12,7 @@ import { analyze } from "../src/analysis/index.ts";
 import { parseSettings } from "../src/config/index.ts";
 import { parseJsonc } from "../src/config/read/parse-jsonc.ts";
 import { DEFAULT_LIMITS, ERRORS, GloveboxError } from "../src/domain/index.ts";
+import { isStale } from "./stale.js";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DOCUMENTS = ["{README,ARCHITECTURE,SECURITY,CONTRIBUTING,AGENTS,CHANGELOG}.md", "docs/**/*.md"];
@@ -284,7 +285,8 @@ const COMPILER_OPTIONS = {
   noUnusedParameters: false,
   allowImportingTsExtensions: true,
   rewriteRelativeImportExtensions: false,
-  paths: { glovebox: [join(ROOT, "src/main.ts")] },
+  // The declarations of a build compile in a tenth of the time of the sources.
+  paths: { glovebox: [join(ROOT, isStale() ? "src/main.ts" : "dist/main.d.ts")] },
 };
 
 /** Compiles all `ts` blocks in one run of the compiler, each as its own module. Ignores mistakes in other files. */
