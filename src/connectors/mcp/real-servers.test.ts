@@ -57,7 +57,7 @@ function startHttpServer(port: number): ChildProcess {
 
 /** Connects, and retries while the server is still starting. */
 async function untilReady(connector: Connector): Promise<readonly RemoteTool[]> {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 1_000; tries += 1) {
     const tools = await connector.tools().catch(() => undefined);
     if (tools) return tools;
     await wait(50);

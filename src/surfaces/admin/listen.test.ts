@@ -103,8 +103,10 @@ test("closing ends kept-alive connections at once", async (t) => {
 
 test("closing answers an open request with its result or with 503", async (t) => {
   const stopped = Promise.withResolvers<void>();
+  const arrived = new Map(["/told", "/silent"].map((path) => [path, Promise.withResolvers<void>()]));
   const app = (): App => ({
     fetch: async ({ url }) => {
+      arrived.get(new URL(url).pathname)?.resolve();
       await stopped.promise;
       return url.endsWith("/told") ? new Response("cancelled") : new Promise<Response>(() => {});
     },
@@ -115,7 +117,7 @@ test("closing answers an open request with its result or with 503", async (t) =>
   t.after(() => listener.close());
   const ask = (path: string): Promise<Response> => globalThis.fetch(`${listener.url}${path}`, { method: "POST" });
   const asked = [ask("/told"), ask("/silent")];
-  await new Promise((soon) => setTimeout(soon, 100));
+  await Promise.all([...arrived.values()].map(({ promise }) => promise));
   await listener.close();
   const [told, silent] = await Promise.all(asked);
   assert.deepEqual([told?.status, await told?.text()], [200, "cancelled"]);
