@@ -13,7 +13,7 @@ const SOURCES = ["src", "web", "guest", "tsconfig.json", "tsconfig.build.json", 
 /** Written last: a build without it is not complete. */
 export const STAMP = join(ROOT, "dist", ".built");
 
-/** True if the build is missing, or if a source is newer than the build. */
+/** True if the build is missing, or if a source other than a test is newer than the build. */
 export function isStale() {
   if (!existsSync(STAMP)) return true;
   const builtAt = statSync(STAMP).mtimeMs;
@@ -24,6 +24,8 @@ function newestIn(path) {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return 0;
   if (!status.isDirectory()) return status.mtimeMs;
-  const entries = readdirSync(path, { recursive: true, encoding: "utf8" });
+  const entries = readdirSync(path, { recursive: true, encoding: "utf8" }).filter(
+    (entry) => !entry.endsWith(".test.ts"),
+  );
   return entries.reduce((newest, entry) => Math.max(newest, statSync(join(path, entry)).mtimeMs), 0);
 }
