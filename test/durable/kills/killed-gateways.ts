@@ -47,8 +47,10 @@ export interface GatewayRun {
 }
 
 const PATIENCE_MS = 200_000;
+/** A busy machine ends no program. */
+const PATIENT_LIMITS = { wallMs: 600_000, cpuMs: 300_000, callMs: 600_000 };
 /** The polling interval. */
-const LOOK_MS = 25;
+const LOOK_MS = 50;
 
 export interface KilledGateways extends AsyncDisposable, Pick<StepLog, "interrupted" | "steps"> {
   readonly settings: Settings;
@@ -76,7 +78,7 @@ export async function openKilledGateways(): Promise<KilledGateways> {
     clients: { patienceMs: 200 },
     policy: { flows: "allow", rules: [{ id: "people", decision: "ask", tools: ["shop.pay", "shop.peek"] }] },
     quotas: { executionsPerMinute: 0, executionMsPerHour: 0 },
-    sandbox: { concurrency: 10, queue: 1_000 },
+    sandbox: { concurrency: 6, queue: 1_000, limits: PATIENT_LIMITS },
     store: { url: "sqlite:ledger.db" },
   };
   writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));

@@ -42,7 +42,9 @@ export async function openMcpShopServer(ears: ShopListeners): Promise<McpShopSer
   const handler = createMcpHandler(() => createShopServer(received, ears));
   const server = await new Promise<ReturnType<typeof serve>>((resolve) => {
     const fetch = (request: Request): Promise<Response> => handler.fetch(request);
-    const listening = serve({ fetch, port: 0, hostname: "127.0.0.1" }, () => resolve(listening));
+    // A connection that the server closes just when a slow gateway uses it would fail a call.
+    const serverOptions = { keepAliveTimeout: 600_000 };
+    const listening = serve({ fetch, port: 0, hostname: "127.0.0.1", serverOptions }, () => resolve(listening));
   });
   const { port } = server.address() as AddressInfo;
   return {
