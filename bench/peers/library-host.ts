@@ -63,9 +63,13 @@ async function openTanstack(): Promise<RunCode> {
   interface Definition {
     server(run: (input: never) => Promise<unknown>): Tool;
   }
-  const { toolDefinition } = await load<{ toolDefinition(definition: object): Definition }>("@tanstack/ai");
-  const { createCodeModeTool } = await load<{ createCodeModeTool(options: object): Tool }>("@tanstack/ai-code-mode");
-  const { createNodeIsolateDriver } = await load<{ createNodeIsolateDriver(): object }>("@tanstack/ai-isolate-node");
+  const { toolDefinition } = await load<{ toolDefinition: (definition: object) => Definition }>("@tanstack/ai");
+  const { createCodeModeTool } = await load<{ createCodeModeTool: (options: object) => Tool }>(
+    "@tanstack/ai-code-mode",
+  );
+  const { createNodeIsolateDriver } = await load<{ createNodeIsolateDriver: () => object }>(
+    "@tanstack/ai-isolate-node",
+  );
   const input = (properties: object): object => ({
     type: "object",
     properties,

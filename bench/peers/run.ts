@@ -67,7 +67,7 @@ await buildIfStale();
 const folder = mkdtempSync(join(tmpdir(), "glovebox-peers-"));
 try {
   install(folder);
-  for (const { prepare } of PRODUCTS) await prepare?.(folder);
+  for (const product of PRODUCTS) await product.prepare?.(folder);
   const figures: Figures = new Map();
   await measureStarts(figures);
   await measurePrograms(figures);

@@ -45,14 +45,14 @@ interface Piece {
 }
 
 function* writeInto(parts: string[], value: Json, piece: Piece): Pieces<void> {
-  if (typeof value === "string" && value.length > PIECE_CHARS) return yield* writeText(parts, value);
   const chars = countChars(value, PIECE_CHARS);
-  if (chars < PIECE_CHARS || typeof value !== "object" || value === null) {
-    parts.push(toWellFormedJson(value));
-    return yield* pause(piece, chars);
-  }
   let before = "";
-  if (isJsonObject(value)) {
+  if (typeof value === "string" && value.length > PIECE_CHARS) {
+    yield* writeText(parts, value);
+  } else if (chars < PIECE_CHARS || typeof value !== "object" || value === null) {
+    parts.push(toWellFormedJson(value));
+    yield* pause(piece, chars);
+  } else if (isJsonObject(value)) {
     parts.push("{");
     for (const key of Object.keys(value)) {
       parts.push(`${before}${toWellFormedJson(key)}:`);

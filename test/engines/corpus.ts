@@ -68,7 +68,7 @@ function stringsOf(file: string): readonly string[] {
   return found;
 }
 
-/** The programs in the texts of the scenario suite. What they name and nobody declares is a namespace of tools. */
+/** The programs in the texts of the scenario suite. What they name without declaring it is a namespace of tools. */
 function scenarioPrograms(): readonly CorpusProgram[] {
   const files = readdirSync(SCENARIOS, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".test.ts"),
