@@ -65,6 +65,7 @@ export function openReal(folder: string): Promise<Glovebox> {
       memory: { ...server(reference("memory")), env: { MEMORY_FILE_PATH: join(folder, "memory.json") } },
     },
     policy: { rules: [{ decision: "allow", tools: ["*"] }] },
+    analysis: { typeCheck: "before" }, // a mistaken program must not have called anything
     quotas: { executionsPerMinute: 0, executionMsPerHour: 0 },
     store: { url: "sqlite::memory:" },
   });

@@ -33,7 +33,11 @@ const small = defineAdapter({
     },
   },
 });
-const glovebox = await createGlovebox({ adapters: [large, small], store: { url: "sqlite::memory:" } });
+const glovebox = await createGlovebox({
+  adapters: [large, small],
+  analysis: { typeCheck: "before" },
+  store: { url: "sqlite::memory:" },
+});
 after(() => glovebox.close());
 
 const NUMBER = /^The types of alpha\.tool\d+, alpha\.tool\d+, alpha\.tool\d+ and \d+ more were not checked: /;
