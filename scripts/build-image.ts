@@ -56,7 +56,7 @@ interface Booted {
 function bootGuest(wasm: WasmModule, guarded: boolean): Booted {
   const instance = new QuickjsInstance(wasm);
   const { exports } = instance;
-  instance.host = { call: () => 0, shouldStop: () => false };
+  instance.host = { call: () => 0, shouldStop: () => false, mayGrow: () => true };
   exports.initialize();
   const runtime = exports.newRuntime();
   exports.setMaxStackSize(runtime, STACK_BYTES);

@@ -31,7 +31,7 @@ export async function build(): Promise<void> {
   try {
     compile(fresh);
     await bundleGateway(fresh);
-    await bundleChildren(fresh, await writeImage(fresh));
+    await bundleChildren(fresh, await writeImages(fresh));
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");
     replaceDist(fresh);
@@ -48,19 +48,21 @@ function compile(outFolder: string): void {
   throw new Error(`The build failed:\n${stdout}`);
 }
 
-/** Writes the memory that QuickJS programs start from, and returns its digest. */
-async function writeImage(outFolder: string): Promise<string> {
+/** Writes the memory that QuickJS programs start from, and returns the digests of the files. */
+async function writeImages(outFolder: string): Promise<readonly string[]> {
   const { buildImage } = await import("./build-image.ts");
-  const { IMAGE_FILE } = await import("../src/sandbox/engines/quickjs/quickjs-engine.ts");
+  const { GUARDED_IMAGE_FILE, IMAGE_FILE } = await import("../src/sandbox/engines/quickjs/quickjs-engine.ts");
   const { digestOf } = await import("../src/text/index.ts");
   const wasm = fileURLToPath(import.meta.resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm"));
-  const image = buildImage(readFileSync(wasm));
-  writeFileSync(join(outFolder, "sandbox/engines/quickjs", IMAGE_FILE), image);
-  return digestOf(image);
+  return [IMAGE_FILE, GUARDED_IMAGE_FILE].map((file) => {
+    const image = buildImage(readFileSync(wasm), { guarded: file === GUARDED_IMAGE_FILE });
+    writeFileSync(join(outFolder, "sandbox/engines/quickjs", file), image);
+    return digestOf(image);
+  });
 }
 
 /** A confined child sees single files, so the code of each engine's child is one file. */
-async function bundleChildren(outFolder: string, imageDigest: string): Promise<void> {
+async function bundleChildren(outFolder: string, imageDigests: readonly string[]): Promise<void> {
   const { build: bundle } = await import("esbuild");
   for (const engine of ["isolate", "quickjs", "workerd"]) {
     await bundle({
@@ -70,7 +72,7 @@ async function bundleChildren(outFolder: string, imageDigest: string): Promise<v
       platform: "node",
       format: "esm",
       target: "node24",
-      define: { QUICKJS_IMAGE_DIGEST: JSON.stringify(imageDigest) },
+      define: { QUICKJS_IMAGE_DIGESTS: JSON.stringify(imageDigests) },
       logLevel: "warning",
       allowOverwrite: true,
     });

@@ -207,6 +207,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "measure.ts",
       "priority.ts",
       "sandbox.ts",
+      "child-lease.ts",
       "start-child.ts",
       "tape.ts",
       "watchdog.ts",

@@ -9,7 +9,7 @@ import type { Finding } from "./program.ts";
 import type { Effect, LabelSource } from "./tool.ts";
 
 /** What runs programs; `docs/reference/engines.md` compares them. */
-export type EngineName = "isolate" | "quickjs" | "workerd";
+export type EngineName = "isolate" | "quickjs" | "workerd" | "auto";
 
 export interface IsolationLayer {
   readonly name: "namespaces" | "seccomp" | "rlimits";
@@ -119,7 +119,11 @@ export interface ExecutionResult {
   readonly labels?: readonly LabelSource[];
   readonly stats: Readonly<
     Record<"queueMs" | "wallMs" | "cpuMs" | "peakMemoryBytes" | "calls" | "outputBytes", number>
-  >;
+  > & {
+    /** How often another engine took the program over; absent if it did not run. */
+    readonly switches?: number;
+  };
+  /** The engine that gave the result. */
   readonly engine: EngineName;
   /** How the program was separated from the machine; `docs/reference/isolation.md` defines the levels. */
   readonly isolation: "strict" | "confined" | "process";

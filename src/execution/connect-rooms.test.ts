@@ -19,7 +19,7 @@ import { openExecutions } from "./open-executions.ts";
 import { createResults } from "./results/create-results.ts";
 
 const LEFT = known(parseExecutionId(`ex_${"9".repeat(24)}`));
-const USAGE = { queueMs: 0, wallMs: 1, cpuMs: 1, peakMemoryBytes: 1, outputBytes: 1 };
+const USAGE = { queueMs: 0, wallMs: 1, cpuMs: 1, peakMemoryBytes: 1, outputBytes: 1, switches: 0 };
 
 interface Refusals {
   readonly checkQueue?: (coming: number) => void;
@@ -95,6 +95,7 @@ const returnOne = async (): Promise<SandboxResult> => ({
   ending: { kind: "returned", value: 1 },
   logs: [],
   usage: USAGE,
+  engine: "isolate",
 });
 
 test("connectRooms leads an execution through every room and reports its end", async () => {
@@ -134,7 +135,9 @@ test("openExecutions closes what a dead process left, and its disposal waits for
 test("openExecutions cancels what runs when it is disposed, and refuses new requests", async () => {
   const { deps } = await connect(({ signal }) => {
     const ended = Promise.withResolvers<SandboxResult>();
-    signal.addEventListener("abort", () => ended.resolve({ ending: { kind: "cancelled" }, logs: [], usage: USAGE }));
+    signal.addEventListener("abort", () =>
+      ended.resolve({ ending: { kind: "cancelled" }, logs: [], usage: USAGE, engine: "isolate" }),
+    );
     return ended.promise;
   });
   const executions = openExecutions(deps, BACKGROUND);

@@ -33,6 +33,8 @@ export const DELIVERY = z.object({
 
 const TAPE_START = z.object({ seed: z.array(COUNT).length(4), atMs: NUMBER });
 
+const ENGINE = z.enum(["isolate", "quickjs", "workerd", "auto"]);
+
 export const START = z.object({
   start: TAPE_START,
   program: z.object({
@@ -48,7 +50,7 @@ export const START = z.object({
   namespaces: z.array(z.object({ name: TEXT, connector: TEXT, summary: TEXT, tools: z.array(TEXT) })),
   network: z.boolean(),
   secrets: z.record(z.string(), TEXT).optional(),
-  engine: z.enum(["isolate", "quickjs", "workerd"]),
+  engine: ENGINE.optional(),
   isUnchecked: z.literal(true).optional(),
   labels: LABELS.optional(),
 });
@@ -65,6 +67,7 @@ const EVENT = z.discriminatedUnion("kind", [
   START.extend({ kind: z.literal("began") }),
   z.object({ kind: z.literal("checked"), findings: z.array(z.unknown()) }),
   DELIVERY.extend({ kind: z.literal("given") }),
+  z.object({ kind: z.literal("switched"), engine: ENGINE }),
   z.object({ kind: z.literal("broke") }),
 ]);
 

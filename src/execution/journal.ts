@@ -16,6 +16,7 @@ export interface JournaledStart {
   readonly network: boolean;
   /** The tokens in its `secrets`. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The last one that ran it. */
   readonly engine: EngineName;
   /** It started before the verdict about its types, which is not in the journal. */
   readonly isUnchecked?: true;
@@ -35,10 +36,13 @@ export type AnsweredCall = Required<JournaledDelivery>;
 export type JournalEvent =
   /** With the seed and the clock, which are written before anything uses them. */
   | ({ readonly kind: "asked"; readonly start?: TapeStart } & JournaledRequest)
-  | ({ readonly kind: "began" } & JournaledStart)
+  /** One without an engine ran in a V8 isolate. */
+  | ({ readonly kind: "began"; readonly engine?: EngineName } & Omit<JournaledStart, "engine">)
   /** Its types fit: all findings about it. Only after `began` with `isUnchecked`. */
   | { readonly kind: "checked"; readonly findings: Program["findings"] }
   | ({ readonly kind: "given" } & JournaledDelivery)
+  /** Another engine has the program from here on. */
+  | { readonly kind: "switched"; readonly engine: EngineName }
   /** The journal became too large; nothing is known from here on. */
   | { readonly kind: "broke" };
 
@@ -85,9 +89,11 @@ export function toRecording(events: readonly JournalEvent[]): Recording | undefi
   const { start, ...request } = asked;
   const began = events.find((event) => event.kind === "began");
   const checked = events.find((event) => event.kind === "checked");
+  const { engine = "isolate" } = events.findLast((event) => event.kind === "switched") ?? began ?? {};
+  const started = began && { ...began, engine };
   return {
     request,
-    ...defined({ start, started: began && checked ? markChecked(began, checked) : began }),
+    ...defined({ start, started: started && checked ? markChecked(started, checked) : started }),
     deliveries: events.filter((event) => event.kind === "given"),
     isWhole: !events.some((event) => event.kind === "broke"),
   };

@@ -57,8 +57,8 @@ async function runProgram(
   const optional = defined({ asked, whenChecked: check?.whenChecked });
   const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...optional };
   const bridge = deps.bridge(opening, snapshot, { ...request, ...defined({ onEvent }), program }, hooks);
-  const started: Omit<JournaledStart, "start"> = recording?.started ?? {
-    ...describeStart({ program, snapshot }, deps),
+  const started: Omit<JournaledStart, "engine" | "start"> = recording?.started ?? {
+    ...describeStart({ program, snapshot }),
     network: deps.hasNetwork(request),
     ...defined({ secrets: deps.tokensOf?.(execution), isUnchecked: check?.isUnchecked }),
     labels: bridge.labels(),
@@ -92,7 +92,7 @@ async function runProgram(
 /** What the sandbox is told of a request, and of the start of its program. */
 function describeJob(
   { principal, limits, input, signal, onEvent }: ExecutionRequest,
-  { namespaces, network, secrets }: Omit<JournaledStart, "start">,
+  { namespaces, network, secrets }: Omit<JournaledStart, "engine" | "start">,
 ): Pick<SandboxJob, "namespaces" | "limits" | "principal" | "signal"> & Partial<SandboxJob> {
   const onLog = onEvent && ((line: LogLine): void => onEvent({ kind: "log", line }));
   const optional = defined({ network: network ? true : undefined, onLog, secrets, input, session: principal.session });
@@ -113,13 +113,12 @@ async function hideInValue<Outcome extends { readonly ran: SandboxResult }>(
 }
 
 /** Without the source, which the request has, and the summaries of servers, which programs cannot see. */
-function describeStart(
-  { program, snapshot }: Pick<ProgramRun, "program" | "snapshot">,
-  { engine }: Pick<ProgramDeps, "engine">,
-): Pick<JournaledStart, "program" | "namespaces" | "engine"> {
+function describeStart({
+  program,
+  snapshot,
+}: Pick<ProgramRun, "program" | "snapshot">): Pick<JournaledStart, "program" | "namespaces"> {
   return {
     program: { ...program, source: "", checkable: "" },
     namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
-    engine,
   };
 }

@@ -32,7 +32,7 @@ const BASE = {
   logs: [{ level: "warn", text: "red", atMs: 2 }],
   calls: [CALL],
   findings: PROGRAM.findings,
-  stats: { queueMs: 0.1, wallMs: 12.3, cpuMs: 4.6, peakMemoryBytes: 99, calls: 1, outputBytes: 7 },
+  stats: { queueMs: 0.1, wallMs: 12.3, cpuMs: 4.6, peakMemoryBytes: 99, calls: 1, outputBytes: 7, switches: 1 },
   engine: "isolate",
   isolation: "process",
 } as const;
@@ -64,8 +64,9 @@ const CONTEXT = {
 } as const;
 
 function settle(ending: ProgramEnding, bridge: Bridge = BRIDGE): ExecutionResult {
-  const usage = { queueMs: 0.06, wallMs: 12.34, cpuMs: 4.55001, peakMemoryBytes: 99, outputBytes: 7 };
-  return settleResult(OPENED, { program: PROGRAM, bridge, ran: { ending, logs: [LINE], usage } }, CONTEXT);
+  const usage = { queueMs: 0.06, wallMs: 12.34, cpuMs: 4.55001, peakMemoryBytes: 99, outputBytes: 7, switches: 1 };
+  const ran = { ending, logs: [LINE], usage, engine: "isolate" } as const;
+  return settleResult(OPENED, { program: PROGRAM, bridge, ran }, CONTEXT);
 }
 
 function errorOf(thrown: Partial<Thrown>): PublicError | undefined {
@@ -201,10 +202,11 @@ describe("an execution that never ran", () => {
 
 describe("a known secret in a result", () => {
   const hiding = { ...CONTEXT, hide: (text: string) => text.replaceAll("s3cret", "[secret]") };
-  const usage = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 };
+  const usage = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, switches: 0 };
+  const engine = "isolate" as const;
   const hidden = (ending: ProgramEnding, text = "a s3cret"): ExecutionResult => {
     const logs: readonly LogLine[] = [{ level: "log", text, atMs: 0 }];
-    return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage } }, hiding);
+    return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage, engine } }, hiding);
   };
 
   it("a known secret in a result is searched once in every string of a result", () => {
@@ -214,7 +216,7 @@ describe("a known secret in a result", () => {
     const thrown = { kind: "thrown", name: "Error", message: "a message", stack: "" } as const;
     settleResult(
       OPENED,
-      { program: PROGRAM, bridge: BRIDGE, ran: { ending: { kind: "threw", thrown }, logs, usage } },
+      { program: PROGRAM, bridge: BRIDGE, ran: { ending: { kind: "threw", thrown }, logs, usage, engine } },
       counting,
     );
     assert.deepEqual(passed.toSorted(), [...new Set(passed)].toSorted());

@@ -62,7 +62,7 @@ export function settleResult(
     options: Parameters<typeof redactResult>[2] = {},
   ): ExecutionResult => {
     const whole = {
-      ...emptyResult(execution, state, context),
+      ...emptyResult(execution, state, { ...context, engine: ran.engine }),
       ...outcome,
       logs,
       calls,
@@ -166,8 +166,9 @@ function errorOf(code: ErrorCode, message: string): PublicError {
 }
 
 function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionResult["stats"], "calls"> {
-  const { queueMs, wallMs, cpuMs, peakMemoryBytes, outputBytes } = usage;
-  return { queueMs: toTenths(queueMs), wallMs: toTenths(wallMs), cpuMs: toTenths(cpuMs), peakMemoryBytes, outputBytes };
+  const { queueMs, wallMs, cpuMs, peakMemoryBytes, outputBytes, switches } = usage;
+  const ms = { queueMs: toTenths(queueMs), wallMs: toTenths(wallMs), cpuMs: toTenths(cpuMs) };
+  return { ...ms, peakMemoryBytes, outputBytes, switches };
 }
 
 /** Rounds to tenths of a millisecond. */

@@ -31,6 +31,12 @@ export interface EngineFile {
 
 export interface Engine {
   readonly name: EngineName;
+  /** Another child is started only for a program that has waited this long for one. Default: 0. */
+  readonly overlapMs?: number;
+  /** Takes programs over that ask for it, or starts them; only `auto` has one. */
+  readonly faster?: Engine;
+  /** The engine that results name for programs that stay; by default `name`. */
+  readonly startsOn?: EngineName;
   command(usualMemoryBytes: number): ChildCommand;
   /** For a confined root; `undefined` if the engine's files cannot be listed. */
   readonly contained:
@@ -46,6 +52,7 @@ export interface Engine {
 
 /** An engine with every layer around it that this machine offers. */
 export interface ConfinedEngine extends Engine {
+  readonly faster?: ConfinedEngine;
   readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
   /** The program that caps a running child's memory; `undefined` if it is missing. */

@@ -7,8 +7,8 @@ import { ChildPool } from "./pool/child-pool.ts";
 import { mostValueBytes } from "./program/overruns.ts";
 import { toFatal } from "./program/parse-reports.ts";
 import { RunningProgram } from "./program/running-program.ts";
-import type { ProgramEnding, Sandbox, SandboxResult } from "./sandbox.ts";
-import type { ChildLease } from "./start-child.ts";
+import type { ProgramEnding, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
+import type { ChildLease } from "./child-lease.ts";
 import { openWatchdog } from "./watchdog.ts";
 
 /** A guest counts characters of up to this many bytes; the host counts exactly. */
@@ -26,10 +26,16 @@ export interface SandboxOptions {
   readonly now: () => number;
   /** Four random 32-bit numbers, for a job without a seed. */
   readonly seed: () => readonly number[];
+  /** For tests: the step of the next program at which it asks for the faster engine. */
+  readonly switchAtStep?: () => number | undefined;
 }
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const { engine, limits, seed, now } = options;
+  const { name, startsOn = name } = engine;
+  /** A program that has run continues on its engine; what is not known ran on a V8 isolate. */
+  const isFast = ({ program, tape }: SandboxJob): boolean =>
+    tape?.engine === undefined ? program.route === "isolate" : tape.engine !== startsOn;
   const watchdog = openWatchdog();
   const pool = new ChildPool({
     ...options,
@@ -50,12 +56,13 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       let lease: ChildLease;
       try {
         const { principal, session = "", isResumed = false, signal } = job;
-        lease = await pool.take({ owner: { principal, session }, isWaking: isResumed }, signal);
+        lease = await pool.take({ owner: { principal, session }, isWaking: isResumed, isFast: isFast(job) }, signal);
       } catch (thrown) {
-        return neverStarted(thrown, performance.now() - queuedAt);
+        return neverStarted(thrown, performance.now() - queuedAt, engine);
       }
       const queueMs = performance.now() - queuedAt;
-      return new RunningProgram({ lease, job, queueMs, watchdog, seed, now }).outcome;
+      const switchAtStep = options.switchAtStep?.();
+      return new RunningProgram({ lease, job, queueMs, watchdog, seed, now, switchAtStep }).outcome;
     },
     checkQueue: (coming, { principal, session = "" }) => pool.checkQueue(coming, { principal, session }),
     load: () => pool.load(),
@@ -65,8 +72,9 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-function neverStarted(thrown: unknown, queueMs: number): SandboxResult {
+function neverStarted(thrown: unknown, queueMs: number, { name }: ConfinedEngine): SandboxResult {
   const error = toFatal(thrown);
   const ending: ProgramEnding = error.code === "REQUEST_CANCELLED" ? { kind: "cancelled" } : { kind: "failed", error };
-  return { ending, logs: [], usage: { queueMs, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 } };
+  const usage = { queueMs, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, switches: 0 };
+  return { ending, logs: [], usage, engine: name };
 }

@@ -72,12 +72,16 @@ export interface SandboxUsage {
   readonly peakMemoryBytes: number;
   /** Logs and value together; more than the limit when the value is large. */
   readonly outputBytes: number;
+  /** How often another engine took the program over. */
+  readonly switches: number;
 }
 
 export interface SandboxResult {
   readonly ending: ProgramEnding;
   readonly logs: readonly LogLine[];
   readonly usage: SandboxUsage;
+  /** The engine that gave it. */
+  readonly engine: EngineName;
 }
 
 /** How busy a sandbox is now. */

@@ -13,7 +13,6 @@ import type { ChildCommand, ConfinedEngine } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { hideInherited, listInherited } from "./hide-inherited.ts";
-import type { ProcessMeasure } from "./measure.ts";
 import { openWire } from "./open-wire.ts";
 import { lowerPriority, restorePriority } from "./priority.ts";
 
@@ -59,28 +58,6 @@ export interface SandboxChild {
   /** Restores its priority for the next program; false if the machine does not allow it. */
   restorePriority(): boolean;
   kill(): void;
-}
-
-/** A child that serves one execution. */
-export interface ChildLease {
-  readonly child: SandboxChild;
-  /** What the child had used before this execution. */
-  readonly baseline: ProcessMeasure;
-  /** Call once, at the end: the child's next frame is not for this execution. `false` if it may not be used again. */
-  readonly release: (reusable: boolean) => void;
-  /**
-   * Gives its place to others while its program waits. False if too many programs wait in memory. `suspend` is called when
-   * more programs wait later; it suspends this one, or returns false.
-   */
-  readonly park: (suspend: () => boolean) => boolean;
-  /** Calls `onPlaced` once a parked child has a place again, unless it is released before. */
-  readonly wake: (onPlaced: () => void) => void;
-  /** Ends the child of a program that waits, to free its memory. False if too many have none. `onClosed` is called when the pool closes. */
-  readonly vacate: (onClosed: () => void) => boolean;
-  /** `leave` is called when the program has held a place on trial for too long; it gives up the child, or returns false. */
-  readonly onTrialOver: (leave: () => boolean) => void;
-  /** A new lease for a program that gave up its child; it waits in turn and is not refused. Rejects when `signal` aborts. */
-  readonly retake: (signal: AbortSignal) => Promise<ChildLease>;
 }
 
 /** How many files this process must be allowed to open. A child gets the null device for every inherited descriptor. */

@@ -4,6 +4,7 @@
  */
 
 import { GloveboxError } from "../domain/index.ts";
+import type { EngineName } from "../domain/index.ts";
 
 /** The seed and the time at a program's start. */
 export interface TapeStart {
@@ -26,12 +27,16 @@ export interface Tape {
   /** Omitted for a program that never ran. */
   readonly start?: TapeStart;
   readonly past: readonly Delivery[];
+  /** The engine that the past ran on, which continues; omitted for a program that never ran. */
+  readonly engine?: EngineName;
   /** Nothing follows the past: the program is suspended once it has processed it. */
   readonly endsWithPast?: boolean;
   /** The program's clock for new deliveries; by default the time of day. */
   readonly now?: () => number;
   /** Called when the program starts, for the first time or again. */
-  began(start: TapeStart): void;
+  began(start: TapeStart, engine: EngineName): void;
+  /** Called when another engine has the program, before anything new happens. */
+  switched?(engine: EngineName): void;
   /** Called for a call that the past answers. Throws if it is not the same call. */
   repeat(id: number, text: string): void;
   /** Called before a new delivery enters; it enters at once or when the promise resolves, in order. */

@@ -17,6 +17,10 @@ export const TO_GUEST = {
   PING: 5,
   /** The program has the milliseconds in the payload left: the time that it waited for its place does not count. */
   LEFT: 6,
+  /** Another engine has the program: it ends here without a report. */
+  END: 7,
+  /** The answer to SWITCH: the program continues here. It may ask again after the milliseconds in the payload, or never. */
+  CONTINUE: 8,
 } as const;
 
 /** What a child sends. */
@@ -39,7 +43,12 @@ export const TO_HOST = {
   OVERRUN: 23,
   /** The answer to PING: the child is idle, or its program has processed everything that was sent before. */
   PONG: 24,
+  /** Asks for the other engine, for the reason in the payload. The child waits for END or CONTINUE. */
+  SWITCH: 25,
 } as const;
+
+/** The reason of a SWITCH that a program could do without; any other one names what only the other engine has. */
+export const SWITCH_TO_COMPUTE = "compute";
 
 export const LOG_LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 
@@ -59,6 +68,15 @@ export interface StartMessage {
   readonly network?: boolean | undefined;
   /** Tokens by name for `secrets` of the program, never values. By default it has none. */
   readonly secrets?: Readonly<Record<string, string>> | undefined;
+  /** Present if the program may ask for another engine. */
+  readonly switching?:
+    | {
+        /** Its processor time after which it asks. */
+        readonly afterMs: number;
+        /** For tests: it asks at this step, of those in which it sends a frame or is interrupted. */
+        readonly atStep?: number | undefined;
+      }
+    | undefined;
   /** Four 32-bit numbers that seed every random value of the program. */
   readonly seed: readonly number[];
   readonly limits: {

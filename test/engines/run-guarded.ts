@@ -34,7 +34,7 @@ export function openGuarded(): (program: CorpusProgram) => Promise<GuardedOutcom
   const file = buildImage(wasm, { guarded: true });
   const compiled = compileQuickjs(wasm);
   const createInstance = (): QuickjsInstance => noteRequests(new QuickjsInstance(compiled), () => (hasAsked = true));
-  const createRealm = createQuickjsRealms(parseImage(file, digestOf(file), wasm), createInstance);
+  const createRealm = createQuickjsRealms(parseImage(file, [digestOf(file)], wasm), createInstance);
   return async (program) => {
     hasAsked = false;
     const [calls, logs, due]: [string[], string[], Due[]] = [[], [], []];
@@ -91,6 +91,7 @@ function noteRequests(instance: QuickjsInstance, onRequest: () => void): Quickjs
       return 0;
     },
     shouldStop: () => host.shouldStop(),
+    mayGrow: (...grown) => host.mayGrow(...grown),
   };
   Object.defineProperty(instance, "host", {
     get: () => noting,

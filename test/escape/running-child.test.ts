@@ -43,12 +43,13 @@ function isUp(pid: number): boolean {
 }
 
 /** Errors and the wire. workerd has a socket from which it takes the wire, and a pair with both ends in it. */
-const OWN_SOCKETS: Readonly<Record<EngineName, number>> = { isolate: 2, quickjs: 2, workerd: 5 };
+const OWN_SOCKETS: Readonly<Record<EngineName, number>> = { isolate: 2, quickjs: 2, workerd: 5, auto: 2 };
 /** workerd keeps its root open; confined, that root has only its own files. */
 const OWN_FILES: Readonly<Record<EngineName, readonly string[]>> = {
   isolate: ["/dev/null"],
   quickjs: ["/dev/null"],
   workerd: ["/", "/dev/null"],
+  auto: ["/dev/null"],
 };
 
 /** Each socket once, even with several descriptors. */

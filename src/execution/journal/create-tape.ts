@@ -14,7 +14,7 @@ const DIVERGED_HINT = "Run the program again from the start; changes made by its
 export interface TapeOptions {
   readonly journal: Journal;
   readonly bridge: Bridge;
-  readonly started: Omit<JournaledStart, "start">;
+  readonly started: Omit<JournaledStart, "engine" | "start">;
   /** The seed and the clock, if they were journaled with the opening. */
   readonly start?: TapeStart;
   /** The journal of an earlier run. */
@@ -29,12 +29,13 @@ export function createTape(options: TapeOptions): Tape {
   const past = recording?.deliveries ?? [];
   const answers = answersOf(past);
   return {
-    ...defined({ start }),
+    ...defined({ start, engine: recording?.started?.engine }),
     past: past.map(({ delivery }) => delivery),
-    began(from) {
+    began(from, engine) {
       onStart();
-      if (!recording?.started) journal.note({ kind: "began", ...started, start: from });
+      if (!recording?.started) journal.note({ kind: "began", ...started, engine, start: from });
     },
+    switched: (engine) => journal.note({ kind: "switched", engine }),
     repeat(seq, text) {
       const answer = answers.get(seq);
       if (answer?.call.request !== digestOf(text))

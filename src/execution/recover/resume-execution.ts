@@ -195,6 +195,7 @@ function addStats(result: ExecutionResult, { id, ending }: StoredExecution): Exe
       wallMs: toTenths(stats.wallMs + before.wallMs),
       cpuMs: toTenths(stats.cpuMs + before.cpuMs),
       peakMemoryBytes: Math.max(stats.peakMemoryBytes, before.peakMemoryBytes),
+      switches: (stats.switches ?? 0) + (before.switches ?? 0),
     },
   };
 }

@@ -60,7 +60,9 @@ export function parseRecordingFile(raw: unknown): KeptExecution {
   const parsed = RECORDING.safeParse(body);
   if (!parsed.success) throw invalid(`The export is incomplete: ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
   const { execution, request, begun, given, result } = body;
-  const recording = { request, started: begun, deliveries: given, isWhole: true };
+  const { engine = "isolate" } = parsed.data.begun;
+  const started = { ...(isJsonObject(begun) ? begun : {}), engine };
+  const recording = { request, started, deliveries: given, isWhole: true };
   return { execution, recording, ...defined({ result }), isMasked: parsed.data.masked } as unknown as KeptExecution;
 }
 

@@ -67,7 +67,7 @@ export function openBesideCheck(
     async settle({ program, ran }: CheckedRun): Promise<CheckedRun> {
       await untilAborted(passed, signal).catch(() => undefined);
       if (verdict?.ok) return { program: verdict.program, ran };
-      const hidden = { logs: [], usage: { ...ran.usage, outputBytes: 0 } };
+      const hidden = { ...ran, logs: [], usage: { ...ran.usage, outputBytes: 0 } };
       if (verdict) {
         const ending = { kind: "failed", error: toThrown(verdict.error) } as const;
         return { program: { ...program, findings: verdict.findings }, ran: { ...hidden, ending } };

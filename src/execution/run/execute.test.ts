@@ -42,7 +42,8 @@ const PROGRAM: Program = {
 const RAN: SandboxResult = {
   ending: { kind: "returned", value: 1 },
   logs: [],
-  usage: { queueMs: 0, wallMs: 2, cpuMs: 1, peakMemoryBytes: 4, outputBytes: 1 },
+  usage: { queueMs: 0, wallMs: 2, cpuMs: 1, peakMemoryBytes: 4, outputBytes: 1, switches: 0 },
+  engine: "isolate",
 };
 const BASE = {
   execution: EXECUTION,
@@ -143,7 +144,7 @@ describe("an execution", () => {
       ...BASE,
       state: "completed",
       value: 1,
-      stats: { queueMs: 0, wallMs: 2, cpuMs: 1, peakMemoryBytes: 4, calls: 0, outputBytes: 1 },
+      stats: { queueMs: 0, wallMs: 2, cpuMs: 1, peakMemoryBytes: 4, calls: 0, outputBytes: 1, switches: 0 },
     });
     assert.deepEqual(closed, [result]);
     assert.equal(signals[0]?.aborted, true);

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type { IsolationLayer } from "../../domain/index.ts";
 import type { ChildCommand, ConfinedEngine, Engine } from "../engine.ts";
 import { MORE_FILES, countLeastFiles, requireStreams, sendFilter } from "../start-child.ts";
@@ -45,9 +45,9 @@ function readMostFiles(): number {
 }
 
 async function tryAll(engine: Engine): Promise<ConfinedEngine> {
-  const { contained } = engine;
+  const { contained, faster } = engine;
   const { bubblewrap, prlimit } = findTools();
-  if (!contained) {
+  if (!contained || (faster && !faster.contained)) {
     return unconfined(engine, `${process.platform} has no confinement that Glovebox knows`, "Run Glovebox on Linux");
   }
   if (bubblewrap === undefined) {
@@ -62,19 +62,24 @@ async function tryAll(engine: Engine): Promise<ConfinedEngine> {
       "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run in a container that does";
     return unconfined(engine, `bubblewrap cannot confine here: ${failure}`, hint);
   }
-  return {
-    ...engine,
-    isolation: filter && prlimit !== undefined ? "strict" : "confined",
-    layers: describeLayers(filter, prlimit),
-    prlimit,
-    command: (usualMemoryBytes) => confine(contained.command(usualMemoryBytes), confinement),
+  const isolation = filter && prlimit !== undefined ? "strict" : "confined";
+  const reached = { isolation, layers: describeLayers(filter, prlimit), prlimit } as const;
+  const wrap = ({ faster: _, ...one }: Engine, inside: Contained): ConfinedEngine => {
+    const layers = { ...confinement, files: inside.files };
+    return { ...one, ...reached, command: (usualMemoryBytes) => confine(inside.command(usualMemoryBytes), layers) };
   };
+  // The same layers around the same Node: what was tried for one engine holds for the other.
+  const other = faster?.contained && wrap(faster, faster.contained);
+  return { ...wrap(engine, contained), ...defined({ faster: other }) };
 }
 
-function unconfined(engine: Engine, message: string, hint: string): ConfinedEngine {
+type Contained = NonNullable<Engine["contained"]>;
+
+function unconfined({ faster, ...engine }: Engine, message: string, hint: string): ConfinedEngine {
   const names = ["namespaces", "seccomp", "rlimits"] as const;
   const layers = names.map((name): IsolationLayer => ({ name, present: false, message, hint }));
-  return { ...engine, isolation: "process", layers, prlimit: undefined };
+  const other = faster && unconfined(faster, message, hint);
+  return { ...engine, isolation: "process", layers, prlimit: undefined, ...defined({ faster: other }) };
 }
 
 /** Starts the engine with every layer. Returns the reason if it fails. */

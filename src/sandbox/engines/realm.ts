@@ -7,11 +7,19 @@ import type { Overrun, StartMessage, ThrownMessage } from "../wire.ts";
 /** The only host function that a guest holds; only strings and numbers cross. */
 export type Send = (kind: number, id: number, text: string) => void;
 
+/** Asks the host for another engine and waits for its answer. */
+export type RequestEngine = (reason: string) => EngineAnswer;
+
+export type Switching = StartMessage["switching"];
+
+/** What the host decided: the program ends here, or it may ask again after so much more processor time. */
+export type EngineAnswer = { readonly kind: "end" } | { readonly kind: "continue"; readonly againMs: number };
+
 export interface Realm {
   readonly memoryBytes: number;
   /** Compiles the program and begins it. Throws for what ends it at once. */
-  start(javascript: string, startText: string, atMs: number, timeoutMs: number): void;
-  /** Gives one frame of the host to the program, and lets it run until it waits again. */
+  start(javascript: string, startText: string, atMs: number, timeoutMs: number, switching?: Switching): void;
+  /** Gives one frame of the host to the program, and lets it run until it waits again, or ended for another engine. */
   deliver(frame: Frame, timeoutMs: number): void;
   /** Converts an exception of `start` or `deliver`. */
   explain(thrown: unknown): ProgramFailure;
@@ -25,7 +33,7 @@ export type ProgramFailure =
   | { readonly kind: "thrown"; readonly thrown: ThrownMessage };
 
 /** Creates a realm in which nothing has run yet. */
-export type CreateRealm = (memoryBytes: number, send: Send) => Realm | Promise<Realm>;
+export type CreateRealm = (memoryBytes: number, send: Send, request?: RequestEngine) => Realm | Promise<Realm>;
 
 /** Ends a program that waits for nothing that the host could send: no call is open and no timer is set. */
 export const STUCK: ThrownMessage = {

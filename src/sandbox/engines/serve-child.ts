@@ -11,7 +11,7 @@ import { createFrameReader, encodeFrame, readBlocking } from "../frames.ts";
 import type { Frame } from "../frames.ts";
 import { TO_GUEST, TO_HOST } from "../wire.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
-import type { CreateRealm, Realm } from "./realm.ts";
+import type { CreateRealm, EngineAnswer, Realm } from "./realm.ts";
 import { STUCK, trustStart } from "./realm.ts";
 
 /** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
@@ -41,6 +41,8 @@ class ChildServer {
   #waiting = 0;
   /** When the program's time is over, by the clock of this process. */
   #deadline = 0;
+  /** Frames that came while the host decided about another engine. */
+  #held: Frame[] = [];
 
   constructor(createRealm: CreateRealm, usualMemoryBytes: number, restMs: number) {
     this.#createRealm = createRealm;
@@ -54,6 +56,7 @@ class ChildServer {
       const realm = await this.#prepare(this.#usualMemoryBytes);
       this.#isFinished = false;
       this.#send(TO_HOST.READY, 0, "");
+      this.#held = [];
       let frame = this.#receive();
       while (frame.kind !== TO_GUEST.START) frame = this.#receive(); // a late answer to the previous execution
       const start = trustStart(frame.text);
@@ -66,20 +69,42 @@ class ChildServer {
   }
 
   #prepare(memoryBytes: number): Realm | Promise<Realm> {
-    return this.#createRealm(memoryBytes, (kind, id, text) => this.#send(kind, id, text));
+    return this.#createRealm(
+      memoryBytes,
+      (kind, id, text) => this.#send(kind, id, text),
+      (reason) => this.#requestEngine(reason),
+    );
+  }
+
+  /** Waits for END or CONTINUE. Everything else is for the program, if it continues here. One that has ended has no answer. */
+  #requestEngine(reason: string): EngineAnswer {
+    if (this.#isFinished) return { kind: "continue", againMs: Infinity };
+    this.#send(TO_HOST.SWITCH, 0, reason);
+    for (;;) {
+      this.#flush();
+      const frame = this.#read();
+      if (frame.kind === TO_GUEST.END) {
+        this.#isFinished = true;
+        return { kind: "end" };
+      }
+      if (frame.kind === TO_GUEST.CONTINUE) return { kind: "continue", againMs: Number(frame.text || Infinity) };
+      this.#held.push(frame);
+    }
   }
 
   /** Returns when the program has ended in any way; the last frame says how. */
-  #run(realm: Realm, { text, atMs }: Frame, { javascript, limits }: StartMessage): void {
+  #run(realm: Realm, { text, atMs }: Frame, { javascript, limits, switching }: StartMessage): void {
     this.#waiting = 0;
     this.#deadline = performance.now() + limits.wallMs;
     const timeout = (): number => Math.max(1, Math.ceil(this.#deadline - performance.now()));
     try {
-      realm.start(javascript, text, atMs, timeout());
+      realm.start(javascript, text, atMs, timeout(), switching);
       while (!this.#isFinished) {
         // All input comes from the host, so a program without an open request can never continue.
         if (this.#waiting === 0) return this.#sendThrown(STUCK);
-        realm.deliver(this.#receive(), timeout());
+        const frame = this.#receive();
+        if (frame.kind === TO_GUEST.END) return void (this.#isFinished = true);
+        realm.deliver(frame, timeout());
       }
     } catch (thrown) {
       const failure = realm.explain(thrown);
@@ -126,8 +151,7 @@ class ChildServer {
   #receive(): Frame {
     for (;;) {
       this.#flush();
-      const frame = readBlocking(this.#reader, (into) => readSync(WIRE_DESCRIPTOR, into));
-      if (!frame) process.exit(0);
+      const frame = this.#held.shift() ?? this.#read();
       if (frame.kind === TO_GUEST.PING) {
         this.#send(TO_HOST.PONG, 0, "");
         continue;
@@ -139,5 +163,9 @@ class ChildServer {
       this.#waiting -= 1;
       return frame;
     }
+  }
+
+  #read(): Frame {
+    return readBlocking(this.#reader, (into) => readSync(WIRE_DESCRIPTOR, into)) ?? process.exit(0);
   }
 }

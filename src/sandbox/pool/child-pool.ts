@@ -1,131 +1,150 @@
 /**
- * Keeps children ready and gives each to one execution at a time. One or two stay warm; more are started on demand up to
- * the concurrency limit and end when idle. A child whose program violated a limit is never used again. A child whose
- * program waits can be parked: it stays in memory, and another execution gets its place.
+ * Keeps places and children for executions. One child stays warm; more are started on demand up to the concurrency limit
+ * and end when idle. A child whose program waits can be parked: it stays in memory, and another execution gets its place.
+ * With a faster engine, an execution that has a place can get a child of that engine for it.
  */
 
-import { GloveboxError } from "../../domain/index.ts";
+import type { GloveboxError } from "../../domain/index.ts";
 import { createFairQueue } from "../../timing/index.ts";
 import type { Owner, QueueItem } from "../../timing/index.ts";
 
-import { measureProcess } from "../measure.ts";
 import type { PoolLoad, SandboxState } from "../sandbox.ts";
-import type { ChildLease, ChildOptions } from "../start-child.ts";
-import { TO_HOST } from "../wire.ts";
-import { ChildStarts } from "./child-starts.ts";
+import type { ChildLease } from "../child-lease.ts";
+import type { ChildOptions } from "../start-child.ts";
+import { ChildStock } from "./child-stock.ts";
+import { FasterChildren } from "./faster-children.ts";
 import { createParking } from "./parking.ts";
 import type { Parking } from "./parking.ts";
+import { PlaceLease } from "./place-lease.ts";
+import type { LeaseHost } from "./place-lease.ts";
+import { createBusyError, createCancelledError, createClosedError } from "./pool-errors.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
 import { createTrials } from "./trials.ts";
 import type { PlaceHolder, Trials } from "./trials.ts";
 import type { PoolWorker } from "./worker.ts";
 
-const IDLE_MS = 30_000;
 const WARM = 1;
-/** A child that does not prepare its next isolate in this time is stuck in the last program. */
-const READY_MS = 2_000;
 
 export interface PoolOptions extends ChildOptions {
   readonly concurrency: number;
   readonly queue: number;
 }
 
-/** An execution that waits for a child, or one that has a child and waits for a place. */
+/** An execution that waits for a place and a child, or for a place only. */
 type Waiter = QueueItem &
   (
-    | ({ readonly kind: "childless" } & PromiseWithResolvers<PoolWorker>)
+    | ({ readonly kind: "childless"; readonly since: number } & PromiseWithResolvers<PoolWorker>)
+    | ({ readonly kind: "placeless" } & PromiseWithResolvers<void>)
     | { readonly kind: "parked"; readonly onPlaced: () => void }
   ) & { readonly isWaking: boolean };
 
-/** Whose the execution is, and whether it has run before: then it waits its turn even if the queue is full. */
-export type ChildRequest = QueueItem & { readonly isWaking: boolean };
+export interface ChildRequest extends QueueItem {
+  /** It has run before: then it waits its turn even if the queue is full. */
+  readonly isWaking: boolean;
+  /** Start with a child of the faster engine, if there is one. */
+  readonly isFast?: boolean;
+}
 
 export class ChildPool {
   readonly #options: PoolOptions;
-  readonly #idle: PoolWorker[] = [];
-  readonly #all = new Set<PoolWorker>();
+  readonly #stock: ChildStock;
+  readonly #faster: FasterChildren | undefined;
   readonly #queue = createFairQueue<Waiter>(({ owner }) => this.#places.usedMs(owner));
   readonly #places: Shares;
   readonly #trials: Trials;
-  readonly #starts: ChildStarts;
   readonly #parking: Parking;
+  readonly #host: LeaseHost;
   /** Programs that wait without a child, by what is called when the pool closes. */
   readonly #away = new Set<() => void>();
-  /** Children that run a program, without parked ones. */
+  /** Executions that have a place. */
   #leased = 0;
   #state: SandboxState = { kind: "starting" };
-  #closed: PromiseWithResolvers<void> | undefined;
+  #isClosed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#places = createShares(options.concurrency, () => performance.now());
     this.#trials = createTrials(() => performance.now());
     this.#parking = createParking(options.concurrency);
-    this.#starts = new ChildStarts(options, {
-      up: (worker) => this.#ready(worker),
-      failed: (worker, reason) => this.#startFailed(worker, reason),
+    this.#stock = new ChildStock({
+      ...options,
+      warm: WARM,
+      onReady: () => this.#ready(),
+      onLost: () => this.#fill(),
+      onFailed: (error) => this.#fail(error),
     });
+    const { faster } = options.engine;
+    this.#faster = faster && new FasterChildren({ ...options, engine: faster });
+    this.#host = this.#createHost();
     this.#fill();
   }
 
   /** Waits for a child. Rejects with LIMIT_BUSY if the queue is full, with REQUEST_CANCELLED when `signal` aborts. */
   async take(request: ChildRequest, signal: AbortSignal): Promise<ChildLease> {
-    if (this.#closed) throw createClosedError();
+    if (this.#isClosed) throw createClosedError();
     if (signal.aborted) throw createCancelledError();
     this.#places.noteRequest(request.owner);
+    if (request.isFast && this.#host.takeFaster) return this.#takeFast(request, this.#host.takeFaster, signal);
     const worker = this.#takeIdle(request) ?? (await this.#wait(request, signal));
-    const lease = this.#createLease(worker, request.owner);
+    const { name, startsOn = name } = this.#options.engine;
+    const lease = new PlaceLease({ worker, engine: startsOn, isFast: false }, this.#hold(request.owner), this.#host);
     if (worker.isFresh || (await worker.askAlive())) return lease;
     lease.release(false);
     return this.take(request, signal);
   }
 
-  #createLease(worker: PoolWorker, owner: Owner): ChildLease {
-    const parked = { suspend: (): boolean => false };
+  /** First a place, then a child for it. */
+  async #takeFast(
+    { owner, isWaking }: ChildRequest,
+    takeFaster: NonNullable<LeaseHost["takeFaster"]>,
+    signal: AbortSignal,
+  ): Promise<ChildLease> {
+    if (this.#maySkipQueue({ owner, isWaking, kind: "placeless" })) this.#enter(owner);
+    else await this.#queueUp({ kind: "placeless", owner, isWaking, ...Promise.withResolvers<void>() }, signal);
     const holder = this.#hold(owner);
-    let waiter: Waiter | undefined;
-    let onClosed: (() => void) | undefined;
-    const release = (reusable: boolean): void => {
-      if (!this.#parking.leave(parked)) this.#leave(holder);
-      else if (waiter) this.#queue.remove(waiter);
-      this.#release(worker, reusable);
+    try {
+      const held = await takeFaster(true, signal);
+      if (held) return new PlaceLease(held, holder, this.#host);
+      throw createCancelledError();
+    } catch (thrown) {
+      this.#leave(holder);
+      throw thrown;
+    }
+  }
+
+  #createHost(): LeaseHost {
+    const { faster: engine } = this.#options.engine;
+    const faster = this.#faster;
+    const takeFaster: LeaseHost["takeFaster"] = async (mustWait, signal) => {
+      const worker = await faster?.take(mustWait, signal);
+      return worker && engine && { worker, engine: engine.name, isFast: true };
     };
     return {
-      child: worker.child,
-      baseline: worker.baseline,
-      park: (suspend) => {
-        parked.suspend = suspend;
-        if (!this.#parking.enter(parked)) return false;
+      parking: this.#parking,
+      leave: (holder) => this.#leave(holder),
+      park: (holder) => {
         this.#leave(holder);
         this.#fill();
-        return true;
       },
-      wake: (placed) => {
+      release: ({ worker, isFast }, reusable) => {
+        if (isFast) faster?.release(worker, reusable);
+        else this.#stock.release(worker, reusable);
+      },
+      awaitPlace: (holder, placed) => {
         const onPlaced = (): void => {
-          this.#parking.leave(parked);
           this.#trials.enter(holder);
           placed();
         };
-        waiter = { kind: "parked", owner, isWaking: true, onPlaced };
+        const waiter = { kind: "parked", owner: holder.owner, isWaking: true, onPlaced } as const;
         this.#queue.add(waiter);
         this.#serve();
+        return () => void this.#queue.remove(waiter);
       },
-      vacate: (closed) => {
-        if (this.#away.size >= this.#options.queue) return false;
-        this.#away.add((onClosed = closed));
-        release(false);
-        return true;
-      },
-      onTrialOver: (leave) => void (holder.leave = leave),
-      retake: (again) => {
-        if (onClosed) this.#away.delete(onClosed);
-        return this.take({ owner, isWaking: true }, again);
-      },
-      release: (reusable) => {
-        if (onClosed) this.#away.delete(onClosed);
-        else release(reusable);
-      },
+      enterAway: (onClosed) => this.#away.size < this.#options.queue && this.#away.add(onClosed) !== undefined,
+      leaveAway: (onClosed) => void this.#away.delete(onClosed),
+      retake: ({ owner }, isFast, signal) => this.take({ owner, isWaking: true, isFast }, signal),
+      takeFaster: faster && takeFaster,
     };
   }
 
@@ -148,12 +167,6 @@ export class ChildPool {
     this.#serve();
   }
 
-  #mayServe(waiter: ChildRequest & Pick<Waiter, "kind">): boolean {
-    const { owner, kind } = waiter;
-    if (this.#leased >= this.#options.concurrency && !this.#mayTry(waiter)) return false;
-    return kind === "parked" ? this.#places.mayHold(owner) : this.#places.mayTake(owner, this.#idle.length);
-  }
-
   /** Whether it may have one more place than there are. */
   #mayTry({ owner, isWaking }: ChildRequest): boolean {
     const isFull = this.#leased === this.#options.concurrency && this.#trials.areAllLong(this.#leased);
@@ -164,26 +177,32 @@ export class ChildPool {
   #try(): void {
     const isOnTrial = this.#leased > this.#options.concurrency;
     if (isOnTrial) this.#trials.end();
-    const isWanted = this.#childless().some(
-      ({ owner, isWaking }) => !isWaking && this.#places.isWithoutPlace(owner) && this.#places.mayHold(owner),
-    );
+    const isWanted = this.#queue
+      .items()
+      .some(({ owner, isWaking }) => !isWaking && this.#places.isWithoutPlace(owner) && this.#places.mayHold(owner));
     if (!isWanted) return isOnTrial ? undefined : this.#trials.stop();
     this.#fill();
     this.#serve();
   }
 
-  /** Waiting executions come first, unless they may not take a ready child. */
+  #mayServe(waiter: ChildRequest & Pick<Waiter, "kind">): boolean {
+    const { owner, kind } = waiter;
+    if (this.#leased >= this.#options.concurrency && !this.#mayTry(waiter)) return false;
+    return kind === "childless" ? this.#places.mayTake(owner, this.#stock.ready) : this.#places.mayHold(owner);
+  }
+
+  /** Waiting executions come first, unless they may not be served now. */
+  #maySkipQueue(request: ChildRequest & Pick<Waiter, "kind">): boolean {
+    return this.#mayServe(request) && !this.#queue.items().some((waiter) => this.#mayServe(waiter));
+  }
+
   #takeIdle({ owner, isWaking }: ChildRequest): PoolWorker | undefined {
-    if (!this.#mayServe({ owner, isWaking, kind: "childless" })) return undefined;
-    if (this.#queue.items().some((waiter) => this.#mayServe(waiter))) return undefined;
-    return this.#lease(owner);
+    return this.#maySkipQueue({ owner, isWaking, kind: "childless" }) ? this.#lease(owner) : undefined;
   }
 
   #lease(owner: Owner): PoolWorker | undefined {
-    const worker = this.#idle.pop();
-    if (!worker) return undefined;
-    clearTimeout(worker.timer);
-    this.#enter(owner);
+    const worker = this.#stock.take();
+    if (worker) this.#enter(owner);
     return worker;
   }
 
@@ -192,34 +211,42 @@ export class ChildPool {
     for (;;) {
       const waiter = this.#queue.take((one) => this.#mayServe(one));
       if (!waiter) return;
-      if (waiter.kind === "parked") {
-        this.#enter(waiter.owner);
-        waiter.onPlaced();
+      if (waiter.kind === "childless") {
+        const worker = this.#lease(waiter.owner);
+        if (worker) waiter.resolve(worker);
         continue;
       }
-      const worker = this.#lease(waiter.owner);
-      if (worker) waiter.resolve(worker);
+      this.#enter(waiter.owner);
+      if (waiter.kind === "parked") waiter.onPlaced();
+      else waiter.resolve();
     }
   }
 
   async #wait({ owner, isWaking }: ChildRequest, signal: AbortSignal): Promise<PoolWorker> {
-    if (!isWaking) this.#makeRoomFor(owner);
-    const waiter = { kind: "childless", owner, isWaking, ...Promise.withResolvers<PoolWorker>() } as const;
+    const since = performance.now();
+    const waiting = { kind: "childless", owner, isWaking, since, ...Promise.withResolvers<PoolWorker>() } as const;
+    const { overlapMs = 0 } = this.#options.engine;
+    const served = this.#queueUp(waiting, signal);
+    const retry = overlapMs > 0 ? setInterval(() => this.#fill(), overlapMs) : undefined;
+    // The cause of earlier failures may be gone: each request is worth another try.
+    if (this.#stock.size === 0) this.#stock.starts.forgetFailures();
+    this.#fill();
+    if (this.#places.hasNone(owner)) this.#stock.starts.hastenOne();
+    await served.finally(() => clearInterval(retry));
+    return waiting.promise;
+  }
+
+  /** Throws LIMIT_BUSY at once. Rejects with REQUEST_CANCELLED when `signal` aborts before its turn. */
+  #queueUp(waiter: Exclude<Waiter, { kind: "parked" }>, signal: AbortSignal): Promise<unknown> {
+    if (!waiter.isWaking) this.#makeRoomFor(waiter.owner);
     const giveUp = (): void => {
       if (this.#queue.remove(waiter)) waiter.reject(createCancelledError());
     };
     signal.addEventListener("abort", giveUp, { once: true });
     this.#queue.add(waiter);
-    // The cause of earlier failures may be gone: each request is worth another try.
-    if (this.#all.size === 0) this.#starts.forgetFailures();
-    this.#fill();
-    if (this.#places.hasNone(owner)) this.#starts.hastenOne();
     this.#trials.start(() => this.#try());
-    try {
-      return await waiter.promise;
-    } finally {
-      signal.removeEventListener("abort", giveUp);
-    }
+    const served: Promise<unknown> = waiter.promise;
+    return served.finally(() => signal.removeEventListener("abort", giveUp));
   }
 
   /**
@@ -244,11 +271,12 @@ export class ChildPool {
     const { concurrency, queue } = this.#options;
     const waiting = this.#countWaiting();
     const last = waiting >= queue ? this.#queue.findYielding(owner) : undefined;
-    if (last?.kind === "childless" && this.#queue.remove(last)) last.reject(createBusyError(concurrency, waiting));
+    if (last && last.kind !== "parked" && this.#queue.remove(last)) last.reject(createBusyError(concurrency, waiting));
   }
 
   #refuseAll(error: GloveboxError): void {
-    for (const waiter of this.#childless()) if (this.#queue.remove(waiter)) waiter.reject(error);
+    for (const waiter of this.#queue.items())
+      if (waiter.kind !== "parked" && this.#queue.remove(waiter)) waiter.reject(error);
   }
 
   #childless() {
@@ -256,17 +284,22 @@ export class ChildPool {
   }
 
   /**
-   * Starts children for the warm reserve, and one for every waiting execution without a starting child. A child that
-   * prepares its next isolate does not count: under steady load two children take turns without waiting.
+   * Starts children for the warm reserve, and one for every execution without a starting child. A child that prepares its
+   * next isolate does not count: under steady load two children take turns without waiting. An engine with `overlapMs` is
+   * faster than that: there it counts, and an execution waits for so long before it gets another child.
    */
   #fill(): void {
-    const wanted = (): number => this.#childless().filter(({ owner }) => this.#places.mayHold(owner)).length;
-    const isNeeded = (): boolean => this.#all.size < WARM || wanted() > this.#starts.underWay;
-    while (!this.#closed && isNeeded()) {
-      const present = this.#all.size - this.#parking.size;
+    const { overlapMs = 0 } = this.#options.engine;
+    const before = performance.now() - overlapMs;
+    const coming = (): number => this.#stock.starts.underWay + (overlapMs > 0 ? this.#stock.preparing : 0);
+    const isWanting = ({ owner, since }: { readonly owner: Owner; readonly since: number }): boolean =>
+      since <= before && this.#places.mayHold(owner);
+    const isNeeded = (): boolean => !this.#stock.isWarm || this.#childless().filter(isWanting).length > coming();
+    while (!this.#isClosed && isNeeded()) {
+      const present = this.#stock.size - this.#parking.size;
       const extra = this.#childless().some((waiter) => this.#mayTry(waiter)) ? 1 : 0;
-      if (present >= this.#options.concurrency + extra || this.#starts.hasGivenUp) return;
-      this.#all.add(this.#starts.start(this.#isUrgent()));
+      if (present >= this.#options.concurrency + extra || this.#stock.starts.hasGivenUp) return;
+      this.#stock.start(this.#isUrgent());
     }
   }
 
@@ -274,106 +307,41 @@ export class ChildPool {
   #isUrgent(): boolean {
     const isUrgentFor = ({ owner }: Waiter): boolean =>
       this.#places.hasNone(owner) || this.#places.isOnlyPrincipal(owner);
-    return this.#all.size < WARM || this.#childless().some(isUrgentFor);
+    return !this.#stock.isWarm || this.#childless().some(isUrgentFor);
   }
 
-  #startFailed(worker: PoolWorker, reason: GloveboxError): void {
-    this.#forget(worker);
-    if (!this.#starts.hasGivenUp || this.#starts.underWay > 0) return this.#fill();
-    const error = new GloveboxError("SANDBOX_UNAVAILABLE", reason.message, {
-      cause: reason,
-      hint: reason.details.hint ?? "Run `glovebox doctor` to see what the sandbox needs on this machine",
-    });
+  #fail(error: GloveboxError): void {
     this.#state = { kind: "failed", error };
     this.#refuseAll(error);
-    this.#starts.forgetFailures();
   }
 
-  /** The child has a fresh isolate: it serves the next execution in the queue or becomes idle. */
-  #ready(worker: PoolWorker): void {
-    clearTimeout(worker.timer);
-    if (this.#closed || worker.isDismissed || !worker.renewBaseline()) return this.#dismiss(worker);
+  /** A child serves the next execution in the queue or stays idle. */
+  #ready(): void {
     this.#state = { kind: "ready" };
-    worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
-    worker.timer = setTimeout(() => this.#all.size > WARM && this.#dismiss(worker), IDLE_MS).unref();
-    worker.readyAt = performance.now();
-    this.#idle.push(worker);
     this.#serve();
     this.#fill();
   }
 
-  #lose(worker: PoolWorker): void {
-    if (worker.uses === 0 && !worker.isDismissed) this.#starts.countFailure();
-    this.#forget(worker);
-  }
-
-  #dismiss(worker: PoolWorker): void {
-    this.#takeFromIdle(worker);
-    worker.end();
-  }
-
-  #release(worker: PoolWorker, reusable: boolean): void {
-    worker.uses += 1;
-    this.#starts.forgetFailures();
-    if (worker.child.isGone) return this.#forget(worker);
-    worker.child.listener = {
-      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
-      gone: () => this.#forget(worker),
-    };
-    if (!reusable || worker.isWornOut || !worker.child.restorePriority()) return this.#dismiss(worker);
-    worker.timer = setTimeout(() => this.#dismiss(worker), READY_MS);
-  }
-
-  #forget(worker: PoolWorker): void {
-    clearTimeout(worker.timer);
-    this.#all.delete(worker);
-    this.#takeFromIdle(worker);
-    if (this.#closed && this.#all.size === 0) this.#closed.resolve();
-    else this.#fill();
-  }
-
-  /** Removes it from the ready children, if it was one. */
-  #takeFromIdle(worker: PoolWorker): void {
-    const index = this.#idle.indexOf(worker);
-    if (index >= 0) this.#idle.splice(index, 1);
-  }
-
   load(): PoolLoad {
-    const residentBytes = this.#all
-      .values()
-      .reduce((sum, { child }) => sum + (measureProcess(child.pid)?.residentBytes ?? 0), 0);
+    const faster = this.#faster?.stock;
+    const residentBytes = this.#stock.residentBytes + (faster?.residentBytes ?? 0);
     const busy = this.#leased + this.#parking.size;
-    const idle = Math.max(0, this.#all.size - busy);
+    const idle = Math.max(0, this.#stock.size + (faster?.size ?? 0) - busy);
     return { waiting: this.#queue.items().length, busy, idle, residentBytes };
   }
 
   /** Without a request, nothing else would notice that the cause of failed starts is gone. */
   state(): SandboxState {
-    if (this.#state.kind === "failed" && this.#all.size === 0) this.#fill();
+    if (this.#state.kind === "failed" && this.#stock.size === 0) this.#fill();
     return this.#state;
   }
 
   async close(): Promise<void> {
-    this.#closed ??= Promise.withResolvers<void>();
+    this.#isClosed = true;
     this.#trials.stop();
     this.#refuseAll(createClosedError());
+    this.#faster?.refuseAll(createClosedError());
     for (const onClosed of this.#away) onClosed();
-    for (const worker of this.#all) worker.child.kill();
-    if (this.#all.size === 0) this.#closed.resolve();
-    return this.#closed.promise;
+    await Promise.all([this.#stock.close(), this.#faster?.stock.close()]);
   }
-}
-
-function createClosedError(): GloveboxError {
-  return new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
-}
-
-function createCancelledError(): GloveboxError {
-  return new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled while it waited for its turn");
-}
-
-function createBusyError(places: number, waiting: number): GloveboxError {
-  return new GloveboxError("LIMIT_BUSY", `All ${places} places are taken and ${waiting} executions wait`, {
-    hint: "Try again in a moment; an operator can raise sandbox.concurrency or sandbox.queue",
-  });
 }

@@ -4,7 +4,7 @@
  * answers and computes nevertheless is found by its processor time.
  */
 
-import type { ChildLease } from "../start-child.ts";
+import type { ChildLease } from "../child-lease.ts";
 
 /** A program that waits for less keeps its place. */
 export const WAITED_MS = 200;
@@ -87,6 +87,12 @@ export class PlaceKeeper {
     this.#proof = "asked";
     this.#pingedAt = now();
     ping();
+  }
+
+  /** Another child has the program: it owes no answer. */
+  renew(): void {
+    this.#proof = "none";
+    this.#activeAt = this.#options.now();
   }
 
   /** Takes a PONG; false if none is due. */

@@ -8,7 +8,8 @@ import { HOUR_MS } from "../../timing/index.ts";
 
 import { measureProcess } from "../measure.ts";
 import { LOWEST_PRIORITY } from "../priority.ts";
-import type { ChildLease } from "../start-child.ts";
+import type { LeasedChild } from "../child-lease.ts";
+import type { SandboxChild } from "../start-child.ts";
 import type { ChildWatch, Watchdog } from "../watchdog.ts";
 import { MOST_TIMERS, createOverrun } from "./overruns.ts";
 import { parseUsage, toDeath } from "./parse-reports.ts";
@@ -34,7 +35,15 @@ export interface WatchOptions {
   readonly onLook: () => void;
 }
 
-/** Watches from its creation to `stop`: the time always, and the child that it is given. */
+/** A child that has the program, and what was measured of it. */
+interface MeasuredChild {
+  readonly leased: LeasedChild;
+  guard: ChildWatch | undefined;
+  gaveWay: boolean;
+  cpuMs: number;
+}
+
+/** Watches from its creation to `stop`: the time always, and the children that it is given. */
 export class ProgramWatch {
   readonly #options: WatchOptions;
   readonly #looks: NodeJS.Timeout;
@@ -52,13 +61,12 @@ export class ProgramWatch {
   #heldAt: number | undefined;
   /** How long the host held its calls back. */
   heldMs = 0;
-  #lease: ChildLease | undefined;
-  #guard: ChildWatch | undefined;
-  #gaveWay = false;
-  /** Of its earlier children, and of the present one. */
+  /** One, or two while another engine repeats the program. */
+  readonly #children = new Map<SandboxChild, MeasuredChild>();
+  /** Of earlier children whose work was not repeated, and of those whose work was. */
   #earlierCpuMs = 0;
-  #childCpuMs = 0;
-  /** The most memory that was measured for the program. */
+  #repeatedCpuMs = 0;
+  /** The most memory that was measured for the program in one child. */
   peakBytes = 0;
 
   constructor(options: WatchOptions) {
@@ -71,19 +79,22 @@ export class ProgramWatch {
   }
 
   /** Watches this child from now on. */
-  attach(lease: ChildLease): void {
-    this.#lease = lease;
-    this.#gaveWay = false;
-    this.#startGuard();
+  attach({ child, baseline, engine }: LeasedChild): void {
+    const watched = { leased: { child, baseline, engine }, guard: undefined, gaveWay: false, cpuMs: 0 };
+    this.#children.set(child, watched);
+    this.#startGuard(watched);
   }
 
-  /** The child no longer runs the program. */
-  detach(): void {
-    this.#lease = undefined;
-    this.#guard?.stop();
-    this.#guard = undefined;
-    this.#earlierCpuMs += this.#childCpuMs;
-    this.#childCpuMs = 0;
+  /**
+   * The child no longer runs the program. Its processor time counts against the limit, unless the program repeats its
+   * work in the next child only because it had to give this one up.
+   */
+  detach(child: SandboxChild, { isRepeated = false } = {}): void {
+    const watched = this.#children.get(child);
+    if (!watched || !this.#children.delete(child)) return;
+    watched.guard?.stop();
+    if (isRepeated) this.#repeatedCpuMs += watched.cpuMs;
+    else this.#earlierCpuMs += watched.cpuMs;
   }
 
   /** Stops the program's time, but not for longer in all than its limit. */
@@ -112,7 +123,7 @@ export class ProgramWatch {
     this.#changedAt += heldMs;
     clearTimeout(this.#wall);
     if (!isHeld) this.#wall = this.#startWall();
-    this.#startGuard();
+    this.#startGuards();
   }
 
   #turn(isPaused: boolean): void {
@@ -120,7 +131,7 @@ export class ProgramWatch {
     this.#changedAt = performance.now();
     clearTimeout(this.#wall);
     this.#wall = this.#startWall();
-    if (this.#lease) this.#startGuard();
+    this.#startGuards();
   }
 
   #startWall(): NodeJS.Timeout {
@@ -128,16 +139,20 @@ export class ProgramWatch {
     return setTimeout(() => overrun(createOverrun(this.#isPaused ? "place" : "wall", limits)), this.#restMs);
   }
 
-  #startGuard(): void {
-    if (!this.#lease) return;
+  #startGuards(): void {
+    for (const watched of this.#children.values()) this.#startGuard(watched);
+  }
+
+  #startGuard(watched: MeasuredChild): void {
     const { limits, watchdog } = this.#options;
-    const { child, baseline } = this.#lease;
-    this.#guard?.stop();
-    this.#guard = watchdog.watch({
+    const { child, baseline } = watched.leased;
+    const cpuMs = limits.cpuMs - (this.#countedCpuMs - watched.cpuMs);
+    watched.guard?.stop();
+    watched.guard = watchdog.watch({
       group: child.group,
       pid: child.pid,
       wallMs: this.isHeld ? Infinity : this.#restMs + WATCHDOG_GRACE_MS,
-      cpuMs: baseline.cpuMs + limits.cpuMs + WATCHDOG_GRACE_MS,
+      cpuMs: baseline.cpuMs + cpuMs + WATCHDOG_GRACE_MS,
       residentBytes: baseline.residentBytes + limits.memoryBytes + MEMORY_MARGIN_BYTES,
     });
   }
@@ -164,26 +179,32 @@ export class ProgramWatch {
   }
 
   get cpuMs(): number {
-    return this.#earlierCpuMs + this.#childCpuMs;
+    return this.#countedCpuMs + this.#repeatedCpuMs;
+  }
+
+  /** What counts against the limit. */
+  get #countedCpuMs(): number {
+    return this.#children.values().reduce((sum, { cpuMs }) => sum + cpuMs, this.#earlierCpuMs);
   }
 
   /** Adds the child's own report, which includes peaks between two measurements. */
-  report(text: string): void {
+  report(child: SandboxChild, text: string): void {
+    const watched = this.#children.get(child);
     const { cpuMs, heapBytes } = parseUsage(text);
-    this.#childCpuMs = Math.max(this.#childCpuMs, cpuMs);
+    if (watched) watched.cpuMs = Math.max(watched.cpuMs, cpuMs);
     this.peakBytes = Math.max(this.peakBytes, heapBytes);
   }
 
   stop(): void {
     clearTimeout(this.#wall);
     clearInterval(this.#looks);
-    this.#guard?.stop();
+    for (const { guard } of this.#children.values()) guard?.stop();
   }
 
   /** Why the child is gone: a limit if the watchdog killed it for one, otherwise `reason`. */
-  toDeath(reason: GloveboxError): GloveboxError {
+  toDeath(child: SandboxChild, reason: GloveboxError): GloveboxError {
     const { limits } = this.#options;
-    const limit = this.#guard?.exceeded();
+    const limit = this.#children.get(child)?.guard?.exceeded();
     if (limit === "wall" && this.#isPaused) return createOverrun("place", limits);
     return limit
       ? createOverrun(limit, limits, Math.max(this.cpuMs, limits.cpuMs))
@@ -191,20 +212,27 @@ export class ProgramWatch {
   }
 
   #look(): void {
-    if (!this.#lease) return;
-    const { child, baseline } = this.#lease;
     const { limits, overrun } = this.#options;
+    for (const watched of this.#children.values()) {
+      const usedBytes = this.#measure(watched);
+      if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) return overrun(createOverrun("memory", limits));
+    }
+    if (this.#countedCpuMs > limits.cpuMs) overrun(createOverrun("cpu", limits, this.#countedCpuMs));
+  }
+
+  /** Returns the memory that the program uses in this child. */
+  #measure(watched: MeasuredChild): number {
+    const { child, baseline } = watched.leased;
     const measure = measureProcess(child.pid);
-    if (!measure) return;
-    const usedBytes = measure.residentBytes - baseline.residentBytes;
-    this.#childCpuMs = measure.cpuMs - baseline.cpuMs;
-    if (this.#childCpuMs > GIVE_WAY_MS && !this.#gaveWay) {
-      this.#gaveWay = true;
+    if (!measure) return 0;
+    watched.cpuMs = measure.cpuMs - baseline.cpuMs;
+    if (watched.cpuMs > GIVE_WAY_MS && !watched.gaveWay) {
+      watched.gaveWay = true;
       child.lowerPriority(LOWEST_PRIORITY);
     }
+    const usedBytes = measure.residentBytes - baseline.residentBytes;
     this.peakBytes = Math.max(this.peakBytes, usedBytes);
-    if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) overrun(createOverrun("memory", limits));
-    else if (this.#childCpuMs > limits.cpuMs) overrun(createOverrun("cpu", limits, this.#childCpuMs));
+    return usedBytes;
   }
 }
 

@@ -8,18 +8,22 @@ import { GloveboxError } from "../../domain/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
-import type { ChildLease } from "../start-child.ts";
+import type { ChildLease } from "../child-lease.ts";
+import type { SandboxChild } from "../start-child.ts";
 import { endedEarly, playTape } from "../tape.ts";
 import type { Delivery, TapePlayer, TapeStart } from "../tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
 import type { Watchdog } from "../watchdog.ts";
-import type { StartMessage, ThrownMessage } from "../wire.ts";
-import { createOverrun, mostValueBytes } from "./overruns.ts";
+import type { ThrownMessage } from "../wire.ts";
+import { EngineSwitch, SWITCH_AFTER_MS, mayBeOfEngine } from "./engine-switch.ts";
+import { createOverrun } from "./overruns.ts";
 import { isOutOfMemory, parseOverrun, parseThrown, toFatal } from "./parse-reports.ts";
 import { PlaceKeeper } from "./place-keeper.ts";
 import { ProgramHistory } from "./program-history.ts";
 import { ProgramOutput } from "./program-output.ts";
-import { ProgramWatch, createTimers } from "./program-watch.ts";
+import { ProgramRequests } from "./program-requests.ts";
+import { ProgramWatch } from "./program-watch.ts";
+import { createStart, sendDelivery } from "./start-message.ts";
 
 const NEARLY_ALL = 0.8;
 /** A program that has computed for longer keeps its child: repeating it would cost more than the place is worth. */
@@ -33,12 +37,14 @@ export interface RunOptions {
   /** Four 32-bit numbers for the program's random values. */
   readonly seed: () => readonly number[];
   readonly now: () => number;
+  /** For tests: the step at which it asks for the faster engine. */
+  readonly switchAtStep?: number | undefined;
 }
 
 export class RunningProgram {
   readonly #options: RunOptions;
   readonly #watch: ProgramWatch;
-  readonly #timers: ReturnType<typeof createTimers>;
+  readonly #requests: ProgramRequests;
   readonly #output: ProgramOutput;
   readonly #outcome = Promise.withResolvers<SandboxResult>();
   /** Resolves when the program has ended. */
@@ -46,7 +52,9 @@ export class RunningProgram {
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #suspend = (): void => this.#end({ kind: "paused" });
   readonly #place: PlaceKeeper;
-  readonly #history = new ProgramHistory();
+  readonly #history: ProgramHistory;
+  /** Absent without a faster engine. */
+  readonly #switch: EngineSwitch | undefined;
   readonly #begun: TapeStart;
   #lease: ChildLease;
   #player: TapePlayer;
@@ -54,34 +62,38 @@ export class RunningProgram {
   #isPinged = false;
   /** It has given up its child, or a new one repeats what happened. Fires if it ends meanwhile. */
   #away: AbortController | undefined;
-  /** Calls of its present child. */
-  #calls = 0;
-  /** The number of its last timer. */
-  #lastTimer = 0;
   /** Lines that a new child repeats. */
   #repeatedLines = 0;
-  /** Calls that the host has not answered. */
-  #openCalls = 0;
+  #switches = 0;
 
   constructor(options: RunOptions) {
     this.#options = options;
     const { lease, job, watchdog, seed, now } = options;
-    const { limits, onTimers } = job;
+    const { limits } = job;
     this.#lease = lease;
+    this.#history = new ProgramHistory(lease.takeFaster !== undefined);
+    this.#switch = lease.takeFaster && this.#createSwitch();
     this.#place = this.#createPlace();
     const onLook = (): void => {
       if (this.#open) this.#place.look();
     };
     this.#watch = new ProgramWatch({ limits, watchdog, overrun: (error) => this.#fail(error), onLook });
-    this.#timers = createTimers(limits, (id) => this.#answer("tick", id, ""), onTimers);
+    this.#requests = new ProgramRequests({
+      job,
+      history: this.#history,
+      player: () => this.#player,
+      elapsedMs: () => this.#watch.elapsedMs,
+      answer: (kind, id, text) => this.#answer(kind, id, text),
+      fail: (error) => this.#fail(error),
+    });
     this.#output = new ProgramOutput(limits);
     this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
     job.signal.addEventListener("abort", this.#cancel, { once: true });
     job.suspend?.addEventListener("abort", this.#suspend, { once: true });
     this.#begun = job.tape?.start ?? { seed: seed(), atMs: now() };
-    job.tape?.began(this.#begun);
+    job.tape?.began(this.#begun, lease.engine);
     job.waits?.watchHolds?.((isHeld) => this.#hold(isHeld));
-    this.#start();
+    this.#startChild();
     this.#pingIfOver();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
   }
@@ -89,11 +101,8 @@ export class RunningProgram {
   /** It keeps its place while it repeats its past. */
   #createPlace(): PlaceKeeper {
     const { job } = this.#options;
-    const onlyWaits = (): boolean => {
-      const people = job.waits?.forPeople() ?? 0;
-      const isWaiting = people + this.#timers.open() > 0 && this.#openCalls === people;
-      return isWaiting && !this.#isPinged && this.#player.isOver();
-    };
+    const onlyWaits = (): boolean =>
+      this.#requests.areWaits && !this.#isPinged && !this.#switch?.isUnderWay && this.#player.isOver();
     return new PlaceKeeper({
       onlyWaits,
       park: (leave) => this.#lease.park(leave),
@@ -106,22 +115,52 @@ export class RunningProgram {
     });
   }
 
-  #start(): void {
+  #createSwitch(): EngineSwitch {
+    return new EngineSwitch({
+      lease: () => this.#lease,
+      history: this.#history,
+      start: (child) => this.#start(child, false),
+      send: sendDelivery,
+      attach: (child) => this.#watch.attach(child),
+      detach: (child) => this.#watch.detach(child),
+      deliver: (delivery) => this.#enter(delivery),
+      onSwitched: () => {
+        this.#switches += 1;
+        this.#options.job.tape?.switched?.(this.#lease.engine);
+        this.#listen();
+        this.#place.renew();
+        if (this.#watch.heldMs > 0) this.#sendLeft();
+        if (this.#isPinged) this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
+      },
+    });
+  }
+
+  #startChild(): void {
+    this.#listen();
+    this.#lease.onTrialOver(() => this.#leaveTrial());
+    this.#watch.attach(this.#lease);
+    this.#start(this.#lease.child, this.#switch?.isPossible ?? false);
+  }
+
+  #listen(): void {
     const { child } = this.#lease;
     child.listener = {
       frame: (frame) => this.#receive(frame),
-      gone: (reason) => this.#fail(this.#watch.toDeath(reason)),
+      gone: (reason) => this.#fail(this.#watch.toDeath(child, reason)),
     };
-    this.#lease.onTrialOver(() => this.#leaveTrial());
-    this.#watch.attach(this.#lease);
+  }
+
+  #start(child: SandboxChild, maySwitch: boolean): void {
     const { seed, atMs } = this.#begun;
-    const start = createStart(this.#options.job, seed, this.#watch.leftMs);
+    const { job, switchAtStep: atStep } = this.#options;
+    const switching = maySwitch ? { afterMs: SWITCH_AFTER_MS, atStep } : undefined;
+    const start = createStart(job, { seed, wallMs: this.#watch.leftMs, switching });
     child.send(TO_GUEST.START, 0, JSON.stringify(start), atMs);
   }
 
   /** Its time on trial is over. It waits for another place without a child, unless it repeats its past or waits anyway. */
   #leaveTrial(): boolean {
-    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#place.isPinged || this.#isPinged;
+    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#mayAnswer || this.#switch?.isUnderWay;
     if (isBusy || !this.#player.isOver() || !this.#giveUpChild()) return false;
     this.#watch.isPatient = true;
     this.#place.yield();
@@ -133,7 +172,7 @@ export class RunningProgram {
     const isCheap = this.#history.isWhole && this.#watch.cpuMs <= MOST_REPEATED_CPU_MS;
     if (!isCheap || !this.#lease.vacate(this.#cancel)) return false;
     this.#away = new AbortController();
-    this.#watch.detach();
+    this.#watch.detach(this.#lease.child, { isRepeated: true });
     return true;
   }
 
@@ -141,7 +180,11 @@ export class RunningProgram {
   #hold(isHeld: boolean): void {
     if (!this.#open || this.#watch.isHeld === isHeld) return;
     this.#watch.isHeld = isHeld;
-    if (!isHeld) this.#lease.child.send(TO_GUEST.LEFT, 0, String(this.#watch.leftMs), 0);
+    if (!isHeld) this.#sendLeft();
+  }
+
+  #sendLeft(): void {
+    this.#lease.child.send(TO_GUEST.LEFT, 0, String(this.#watch.leftMs), 0);
   }
 
   /** The program's time stands still until it has its place, and its child has repeated what happened. */
@@ -150,7 +193,7 @@ export class RunningProgram {
     const placed = (): void => {
       this.#away = undefined;
       this.#watch.resume();
-      this.#lease.child.send(TO_GUEST.LEFT, 0, String(this.#watch.leftMs), 0);
+      this.#sendLeft();
       onPlaced();
     };
     if (!this.#away) return this.#lease.wake(placed);
@@ -168,10 +211,10 @@ export class RunningProgram {
   #repeat(lease: ChildLease, done: () => void): void {
     if (!this.#open) return lease.release(false);
     this.#lease = lease;
-    this.#calls = 0;
+    this.#requests.startOver();
     this.#repeatedLines = this.#output.logs.length;
-    this.#player = playTape([...this.#history.deliveries], (delivery) => this.#send(delivery));
-    this.#start();
+    this.#player = playTape([...this.#history.deliveries], (delivery) => sendDelivery(lease.child, delivery));
+    this.#startChild();
     this.#player.whenOver(done);
   }
 
@@ -179,6 +222,7 @@ export class RunningProgram {
     if (!this.#open) return;
     try {
       if (this.#place.isWithoutPlace && !this.#away) throw activeWithoutPlace();
+      if (this.#switch?.isBlocked) throw activeWhileBlocked();
       this.#take(frame);
     } catch (thrown) {
       this.#fail(toFatal(thrown));
@@ -188,13 +232,13 @@ export class RunningProgram {
   #take({ kind, id, text }: Frame): void {
     switch (kind) {
       case TO_HOST.CALL:
-        return this.#call(id, text);
+        return this.#requests.call(id, text);
       case TO_HOST.TIMER:
-        return this.#startTimer(id, Number(text));
+        return this.#requests.startTimer(id, text);
       case TO_HOST.LOG:
         return this.#log(id, text);
       case TO_HOST.USAGE:
-        return this.#watch.report(text);
+        return this.#watch.report(this.#lease.child, text);
       case TO_HOST.DONE:
         return this.#finish(text);
       case TO_HOST.THREW:
@@ -206,6 +250,9 @@ export class RunningProgram {
         if (this.#isPinged) return void setImmediate(this.#suspend);
         if (this.#place.takePong()) return;
         throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
+      case TO_HOST.SWITCH:
+        if (this.#switch) return this.#switch.ask(text, this.#away !== undefined);
+        throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process asked for another engine, and there is none");
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
     }
@@ -215,6 +262,7 @@ export class RunningProgram {
     if (this.#repeatedLines > 0) return void (this.#repeatedLines -= 1);
     const line = { level: LOG_LEVELS[level] ?? "log", text, atMs: Math.floor(this.#watch.elapsedMs) };
     this.#output.addLine(line);
+    this.#history.addLine(level, text);
     if (this.#player.isOver()) this.#options.job.onLog?.(line);
   }
 
@@ -225,45 +273,8 @@ export class RunningProgram {
     const isStuck = thrown.kind === "stuck" && this.#watch.peakBytes > limits.memoryBytes * NEARLY_ALL;
     if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", limits);
     if (!this.#player.isOver()) throw endedEarly();
-    this.#end({ kind: "threw", thrown });
-  }
-
-  #call(id: number, text: string): void {
-    this.#calls += 1;
-    // The guest numbers its calls; a wrong number means that the child no longer follows the protocol.
-    if (id !== this.#calls) {
-      throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} came in the place of call ${this.#calls}`);
-    }
-    const cut = text.indexOf("\n");
-    if (cut < 0) throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} has no arguments`);
-    const { host, tape } = this.#options.job;
-    const isRepeated = id <= this.#history.calls;
-    if (isRepeated) this.#history.checkCall(id, text);
-    else this.#history.addCall(text);
-    if (this.#player.knows("call", id)) {
-      if (!isRepeated) tape?.repeat(id, text);
-      return this.#player.ask("call", id);
-    }
-    if (isRepeated) return; // the host has it already
-    this.#player.whenOver(() => {
-      this.#openCalls += 1;
-      host.call(text.slice(0, cut), text.slice(cut + 1), id).then(
-        (reply) => {
-          this.#openCalls -= 1;
-          if (reply.ok) this.#answer("reply", id, reply.json);
-          else this.#answer("failure", id, JSON.stringify(reply.error));
-        },
-        (thrown: unknown) => this.#fail(toFatal(thrown)),
-      );
-    });
-  }
-
-  #startTimer(id: number, wantedMs: number): void {
-    if (this.#player.knows("timer", id)) return this.#player.ask("timer", id);
-    if (id <= this.#lastTimer) return; // it runs, or its tick waits for the program's place
-    this.#lastTimer = id;
-    this.#timers.checkRoom();
-    this.#player.whenOver(() => this.#timers.start(id, wantedMs, this.#watch.elapsedMs));
+    const end = (): void => this.#end({ kind: "threw", thrown });
+    if (!mayBeOfEngine(thrown) || !this.#switch?.endElsewhere(end, !this.#mayAnswer)) end();
   }
 
   #answer(kind: Delivery["kind"], id: number, text: string): void {
@@ -279,16 +290,19 @@ export class RunningProgram {
   }
 
   #give(delivery: Delivery): void {
-    this.#place.deliver(() => {
-      if (!this.#open) return;
-      this.#history.addDelivery(delivery);
-      this.#send(delivery);
-      this.#pingIfOver();
-    });
+    this.#place.deliver(() => this.#enter(delivery));
   }
 
-  #send({ kind, id, atMs, text }: Delivery): void {
-    this.#lease.child.send(FRAMES[kind], id, text, atMs);
+  #enter(delivery: Delivery): void {
+    if (!this.#open || this.#switch?.holds(delivery)) return;
+    this.#history.addDelivery(delivery);
+    sendDelivery(this.#lease.child, delivery);
+    this.#pingIfOver();
+  }
+
+  /** Whether its child was pinged, and may answer after the program's end. */
+  get #mayAnswer(): boolean {
+    return this.#isPinged || this.#place.isPinged;
   }
 
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
@@ -313,44 +327,25 @@ export class RunningProgram {
     if (!this.#open) return;
     this.#open = false;
     this.#watch.stop();
-    this.#timers.stop();
+    this.#requests.stop();
     this.#away?.abort();
+    const isBlocked = this.#switch?.isBlocked ?? false;
+    this.#switch?.stop();
     const { job, queueMs } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
     job.suspend?.removeEventListener("abort", this.#suspend);
-    // Only a child whose program returned or threw may be used again. One that was pinged may answer after the end.
-    const mayAnswer = this.#isPinged || this.#place.isPinged;
-    this.#lease.release(!mayAnswer && (ending.kind === "returned" || ending.kind === "threw"));
+    // Only a child whose program returned or threw may be used again.
+    this.#lease.release(!this.#mayAnswer && !isBlocked && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
       queueMs: queueMs + this.#watch.pausedMs + this.#watch.heldMs,
       wallMs: this.#watch.elapsedMs,
       cpuMs: this.#watch.cpuMs,
       peakMemoryBytes: this.#watch.peakBytes,
       outputBytes: this.#output.bytes,
+      switches: this.#switches,
     };
-    this.#outcome.resolve({ ending, logs: this.#output.logs, usage });
+    this.#outcome.resolve({ ending, logs: this.#output.logs, usage, engine: this.#lease.engine });
   }
-}
-
-const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
-  reply: TO_GUEST.REPLY,
-  failure: TO_GUEST.FAILURE,
-  tick: TO_GUEST.TICK,
-};
-
-/** Includes only the limits that the child enforces; the others are enforced outside. */
-function createStart(job: SandboxJob, seed: readonly number[], wallMs: number): StartMessage {
-  const { limits, program, namespaces, input, network, secrets } = job;
-  const { memoryBytes, outputBytes, argumentBytes, depth } = limits;
-  return {
-    javascript: program.javascript,
-    namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
-    input: input === undefined ? null : JSON.stringify(input),
-    seed,
-    network,
-    secrets,
-    limits: { wallMs, memoryBytes, outputBytes, valueBytes: mostValueBytes(limits), argumentBytes, depth },
-  };
 }
 
 function activeWithoutPlace(): GloveboxError {
@@ -358,4 +353,8 @@ function activeWithoutPlace(): GloveboxError {
     "SANDBOX_CRASHED",
     "The sandbox process was active after it reported that its program waits",
   );
+}
+
+function activeWhileBlocked(): GloveboxError {
+  return new GloveboxError("SANDBOX_CRASHED", "The sandbox process was active while it waited for another engine");
 }

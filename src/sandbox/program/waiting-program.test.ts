@@ -6,10 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError } from "../../domain/index.ts";
 import { gate } from "../fixtures/gate.ts";
-import { codeOf, kindsOf, play } from "../fixtures/play-child.ts";
-import type { Sent } from "../fixtures/play-child.ts";
+import { codeOf, kindsOf, play, playChild } from "../fixtures/play-child.ts";
 import { NOTHING_MEASURED } from "../measure.ts";
-import type { ChildLease, SandboxChild } from "../start-child.ts";
+import type { ChildLease } from "../child-lease.ts";
 import { TO_GUEST, TO_HOST } from "../wire.ts";
 
 const ASK = "files.write\n{}";
@@ -73,21 +72,11 @@ async function park({ wallMs = 60_000, cpuMs = 0, lease = {} }: ParkOptions = {}
 
 /** Another child, with what it is sent. */
 function createNext() {
-  const sent: Sent[] = [];
-  const child: SandboxChild = {
-    pid: 0,
-    group: 0,
-    isGone: false,
-    listener: { frame: () => undefined, gone: () => undefined },
-    send: (kind, id, text) => void sent.push({ kind, id, text }),
-    hasLowPriority: false,
-    lowerPriority: () => undefined,
-    restorePriority: () => true,
-    kill: () => undefined,
-  };
+  const { child, sent, say } = playChild();
   const released: boolean[] = [];
   const lease: ChildLease = {
     child,
+    engine: "isolate",
     baseline: NOTHING_MEASURED,
     release: (reusable) => void released.push(reusable),
     park: () => false,
@@ -95,8 +84,8 @@ function createNext() {
     vacate: () => assert.fail(),
     onTrialOver: () => undefined,
     retake: () => assert.fail(),
+    freeChild: () => assert.fail(),
   };
-  const say = (kind: number, id = 0, text = ""): void => child.listener.frame({ kind, id, atMs: 0, text });
   return { lease, sent, released, say };
 }
 

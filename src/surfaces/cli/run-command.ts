@@ -56,7 +56,7 @@ export function addRun(program: Command, { addCommand }: Commands): void {
     .option("--cpu-ms <ms>", "CPU time limit", parseCount)
     .option("--memory-mb <mb>", "memory limit", parseCount)
     .option("--calls <number>", "limit on tool calls", parseCount)
-    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
+    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd", "auto"]))
     .option("--plan", "print which tools the program can call, without running it")
     .option("--dry-run", "make reads only and list the other calls")
     .option("--no-analysis", "skip the rules and the type check; the sandbox does not depend on them")

@@ -8,12 +8,12 @@ import { QuickjsInstance, compileQuickjs } from "./load-quickjs.ts";
 import { createQuickjsRealms } from "./quickjs-realm.ts";
 import { rehearse } from "./rehearse.ts";
 
-/** The build replaces this by the digest of the image that it made. */
-declare const QUICKJS_IMAGE_DIGEST: string;
+/** The build replaces this by the digests of the images that it made. */
+declare const QUICKJS_IMAGE_DIGESTS: readonly string[];
 
 const [, , wasmFile = "", imageFile = "", memoryBytes] = process.argv;
 const bytes = readFileSync(wasmFile);
-const image = parseImage(readFileSync(imageFile), QUICKJS_IMAGE_DIGEST, bytes);
+const image = parseImage(readFileSync(imageFile), QUICKJS_IMAGE_DIGESTS, bytes);
 const wasm = compileQuickjs(bytes);
 const createRealm = createQuickjsRealms(image, () => new QuickjsInstance(wasm));
 await rehearse(createRealm);

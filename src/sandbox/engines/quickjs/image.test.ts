@@ -1,14 +1,17 @@
 /** The image as a file, what a reset restores, and what makes an instance unfit for one. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 
 import { buildImage } from "../../../../scripts/build-image.ts";
 import { digestOf } from "../../../text/index.ts";
 import { loadQuickjsImage } from "../../fixtures/quickjs-image.ts";
+import { findBuilt } from "../engine-files.ts";
 import { GUARD_BYTES, STACK_ZEROED_BYTES, STATIC_BYTES, canReset, findDifference, parseImage, reset } from "./image.ts";
 import { FIRST_BYTES } from "./load-quickjs.ts";
 import type { QuickjsInstance } from "./load-quickjs.ts";
+import { GUARDED_IMAGE_FILE } from "./quickjs-engine.ts";
 
 const MEGABYTE = 1024 * 1024;
 const { wasm, file, image, createInstance } = loadQuickjsImage();
@@ -23,18 +26,22 @@ function openInstance(): QuickjsInstance {
 
 describe("the file of the image", () => {
   it("the build makes the same image again, byte for byte", () => assert.ok(buildImage(wasm).equals(file)));
+  it("the build makes the same guarded image again, byte for byte", () => {
+    const guarded = readFileSync(findBuilt("quickjs", GUARDED_IMAGE_FILE));
+    assert.ok(buildImage(wasm, { guarded: true }).equals(guarded) && !guarded.equals(file));
+  });
   it("an image takes less than a megabyte", () => assert.ok(file.length < MEGABYTE, `${file.length} bytes`));
   it("an image with the expected digest and module is accepted", () => {
-    assert.equal(parseImage(file, digestOf(file), wasm).stackPointer, stackPointer);
+    assert.equal(parseImage(file, [digestOf(file)], wasm).stackPointer, stackPointer);
   });
   it("an image with one other byte is refused", () => {
     const other = Buffer.from(file);
     other[file.length - 1] = (file.at(-1) ?? 0) ^ 1;
-    assert.throws(() => parseImage(other, digestOf(file), wasm), /is not the one of this build/);
+    assert.throws(() => parseImage(other, [digestOf(file)], wasm), /is not the one of this build/);
   });
   it("an image of another module is refused", () => {
     const other = Buffer.concat([wasm, Buffer.of(0)]);
-    assert.throws(() => parseImage(file, digestOf(file), other), /is of another engine/);
+    assert.throws(() => parseImage(file, [digestOf(file)], other), /is of another engine/);
   });
   it("no image is made of a module with a second global", () => {
     const twoGlobals = [6, 11, 2, 0x7f, 1, 0x41, 0, 0x0b, 0x7f, 1, 0x41, 0, 0x0b];

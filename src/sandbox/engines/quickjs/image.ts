@@ -62,9 +62,10 @@ export function encodeImage({ low, high, ...head }: Image): Buffer {
   return Buffer.concat([size, text, low, high]);
 }
 
-/** Throws unless the file is the one with this digest and fits the module. */
-export function parseImage(file: Buffer, digest: string, wasm: Uint8Array): Image {
-  if (digestOf(file) !== digest) throw new TypeError("The memory image of QuickJS is not the one of this build");
+/** Throws unless the file has one of these digests and fits the module. */
+export function parseImage(file: Buffer, digests: readonly string[], wasm: Uint8Array): Image {
+  if (!digests.includes(digestOf(file)))
+    throw new TypeError("The memory image of QuickJS is not the one of this build");
   const lowAt = LENGTH_BYTES + file.readUInt32LE(0);
   const head = trustHead(file.toString("utf8", LENGTH_BYTES, lowAt));
   if (digestOf(wasm) !== head.wasmDigest) throw new TypeError("The memory image of QuickJS is of another engine");

@@ -60,6 +60,8 @@ export interface EngineHost {
   call(id: number, args: Handle): Handle;
   /** Asked while a program computes. It must not throw: an exception would leave the stack pointer where it is. */
   shouldStop(): boolean;
+  /** Asked before memory grows; must not throw. */
+  mayGrow(): boolean;
 }
 
 /** Between programs nothing may run. */
@@ -68,6 +70,7 @@ export const NO_HOST: EngineHost = {
     throw new TypeError("The realm is disposed of");
   },
   shouldStop: () => true,
+  mayGrow: () => true,
 };
 
 /** The part of WebAssembly that is used here; Node has it, its type declarations do not. */
@@ -132,7 +135,10 @@ export class QuickjsInstance {
   #grow(neededBytes: number): number {
     const sizeBytes = this.#bytes.length;
     const wantedBytes = Math.min(Math.max(neededBytes, sizeBytes * GROWTH), this.#ceiling);
-    this.#isFull = neededBytes > this.#ceiling || !this.#addPages(Math.ceil((wantedBytes - sizeBytes) / PAGE_BYTES));
+    this.#isFull =
+      !this.host.mayGrow() ||
+      neededBytes > this.#ceiling ||
+      !this.#addPages(Math.ceil((wantedBytes - sizeBytes) / PAGE_BYTES));
     this.#hasRefused ||= this.#isFull;
     return this.#isFull ? 0 : 1;
   }

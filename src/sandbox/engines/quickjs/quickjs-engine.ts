@@ -17,13 +17,19 @@ const FLAGS = process.platform === "win32" ? NODE_FLAGS : [...NODE_FLAGS, "--sta
 
 /** The memory that programs start from; the build writes it beside the child. */
 export const IMAGE_FILE = "quickjs.image";
+/** The same, with functions that ask for another engine. */
+export const GUARDED_IMAGE_FILE = "guarded.image";
+
+/** A program takes about a millisecond, and a start as much as a hundred programs. */
+const OVERLAP_MS = 20;
 
 /** `node` is the executable of the gateway itself: there is always one. */
-export function createQuickjsEngine(node: string): Engine {
-  return createNodeEngine("quickjs", node, FLAGS, [
+export function createQuickjsEngine(node: string, imageFile = IMAGE_FILE): Engine {
+  const engine = createNodeEngine("quickjs", node, FLAGS, [
     { from: findWasm(), at: "/engine/quickjs.wasm" },
-    { from: findBuilt("quickjs", IMAGE_FILE), at: "/engine/quickjs.image" },
+    { from: findBuilt("quickjs", imageFile), at: "/engine/quickjs.image" },
   ]);
+  return { ...engine, overlapMs: OVERLAP_MS };
 }
 
 function findWasm(): string {

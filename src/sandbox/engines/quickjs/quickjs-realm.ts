@@ -7,7 +7,8 @@ import { trustThrown } from "../realm.ts";
 import type { CreateRealm, ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
 import { ContextValues, GuestThrew, HEAD, withAuthorStack } from "./context-values.ts";
-import { PARSE_URL, SEND, SET_URL_PART, canReset, findDifference, reset } from "./image.ts";
+import { EngineRequests } from "./engine-requests.ts";
+import { PARSE_URL, REQUEST_ENGINE, SEND, SET_URL_PART, canReset, findDifference, reset } from "./image.ts";
 import type { Image } from "./image.ts";
 import { FIRST_BYTES, MemoryExhausted, NO_HOST } from "./load-quickjs.ts";
 import type { EngineHost, Handle, QuickjsInstance } from "./load-quickjs.ts";
@@ -44,10 +45,10 @@ export function createQuickjsRealms(
     clean = instance;
   };
 
-  return (memoryBytes, send) => {
+  return (memoryBytes, send, request) => {
     const instance = take();
     instance.setCeiling(memoryBytes);
-    const world = new QuickjsWorld(instance, image, send);
+    const world = new QuickjsWorld(instance, image, { send, requests: new EngineRequests(request) });
     return toRealm(world, memoryBytes, () => giveBack(instance, world.sawViolation));
   };
 }
@@ -71,7 +72,7 @@ function toRealm(open: QuickjsWorld, memoryBytes: number, giveBack: () => void):
   };
   return {
     memoryBytes,
-    start: (javascript, startText, atMs, timeoutMs) => world().start(javascript, startText, atMs, timeoutMs),
+    start: (...args) => world().start(...args),
     deliver: (frame, timeoutMs) => world().deliver(frame, timeoutMs),
     explain: (thrown) => world().explain(thrown),
     usage: () => world().usage(),
@@ -88,17 +89,23 @@ class QuickjsWorld implements EngineHost {
   readonly #image: Image;
   readonly #values: ContextValues;
   readonly #send: Send;
+  readonly #requests: EngineRequests;
   #deadline = Infinity;
   /** Inside the executor of a promise an interrupt becomes a rejection, which a program can catch; this stays. */
   #isExpired = false;
   #sawViolation = false;
   #usedBefore = process.cpuUsage();
 
-  constructor(instance: QuickjsInstance, image: Image, send: Send) {
+  constructor(
+    instance: QuickjsInstance,
+    image: Image,
+    { send, requests }: { readonly send: Send; readonly requests: EngineRequests },
+  ) {
     this.#instance = instance;
     this.#image = image;
     this.#values = new ContextValues(instance, image.roots);
     this.#send = send;
+    this.#requests = requests;
     instance.host = this;
   }
 
@@ -107,8 +114,10 @@ class QuickjsWorld implements EngineHost {
     return this.#sawViolation || this.#isExpired;
   }
 
-  start(javascript: string, startText: string, atMs: number, timeoutMs: number): void {
+  start(...[javascript, startText, atMs, timeoutMs, switching]: Parameters<Realm["start"]>): void {
     this.#usedBefore = process.cpuUsage();
+    this.#requests.start(switching);
+    if (this.#requests.isEnded) return;
     this.#within(timeoutMs, () => {
       const program = this.#values.evaluate(`${HEAD}${javascript}${PROGRAM_TAIL}`, this.#image.roots.programFile);
       this.#give(this.#image.start, [program, this.#values.write(startText), this.#values.number(atMs)]);
@@ -145,9 +154,17 @@ class QuickjsWorld implements EngineHost {
   }
 
   shouldStop(): boolean {
+    this.#requests.interrupt();
+    if (this.#requests.isEnded) return true;
     if (performance.now() < this.#deadline) return false;
     this.#isExpired = true;
     return true;
+  }
+
+  /** A program with much data is for another engine, if it may ask for one. */
+  mayGrow(): boolean {
+    this.#requests.ask("memory");
+    return !this.#requests.isEnded;
   }
 
   call(id: number, args: Handle): Handle {
@@ -163,6 +180,9 @@ class QuickjsWorld implements EngineHost {
       }
       case SET_URL_PART:
         return values.write(setUrlPart(read(0), read(1), read(2)));
+      case REQUEST_ENGINE:
+        this.#requests.ask(read(0));
+        return 0;
       default:
         throw new TypeError(`The guest has no host function ${id}`);
     }
@@ -175,10 +195,12 @@ class QuickjsWorld implements EngineHost {
       act();
       this.#values.runJobs();
     } catch (thrown) {
+      // An interrupt of a program that ends here is one of these.
+      if (this.#requests.isEnded && (thrown instanceof GuestThrew || thrown instanceof MemoryExhausted)) return;
       if (!(thrown instanceof GuestThrew) || this.#isOutOfMemory(thrown.thrown)) this.#sawViolation = true;
       throw thrown;
     }
-    if (this.#isExpired) throw new RangeError("The time is over");
+    if (this.#isExpired && !this.#requests.isEnded) throw new RangeError("The time is over");
   }
 
   /** Calls with values that are not needed afterwards. They stay when the call throws, which ends the program. */
@@ -189,9 +211,12 @@ class QuickjsWorld implements EngineHost {
 
   /** Forwards one frame of the guest. Frames of an expired program come after its end and are dropped. */
   #take(kind: number, id: number, text: string): void {
-    if (this.#isExpired) return;
+    if (this.#isExpired || this.#requests.isEnded) return;
     if (kind === TO_HOST.OVERRUN) this.#sawViolation = true;
-    if (kind !== TO_HOST.THREW) return this.#send(kind, id, text);
+    if (kind !== TO_HOST.THREW) {
+      this.#send(kind, id, text);
+      return this.#requests.step();
+    }
     const thrown = trustThrown(text);
     if (!this.#isOutOfMemory(thrown)) return this.#send(kind, id, JSON.stringify(withAuthorStack(thrown)));
     this.#sawViolation = true;

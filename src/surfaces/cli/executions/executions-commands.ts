@@ -33,7 +33,9 @@ export function addExecutions(program: Command, { addCommand, addJsonCommand }: 
   )
     .option("--until <call>", "stop after the answer to this call", parseCount)
     .option("--code <file>", "other code, with the recorded answers")
-    .addOption(new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd"]));
+    .addOption(
+      new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd", "auto"]),
+    );
   addCommand(
     executions,
     "export <id> [file]",
