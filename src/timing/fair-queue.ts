@@ -1,5 +1,9 @@
 /** A queue that serves principals in turn, and the sessions of one principal in turn, so that none crowds out the others. */
 
+import { createRecent } from "./recent.ts";
+
+const KEPT_TURNS = 2_048;
+
 /** Whose work it is. A client without sessions has the session "". */
 export interface Owner {
   readonly principal: string;
@@ -30,8 +34,11 @@ export interface FairQueue<T extends QueueItem> {
 
 /** By default all sessions of a principal cost the same. */
 export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number = () => 0): FairQueue<T> {
-  // Both maps keep the order of turns: one that was served moves to the end.
   const principals = new Map<string, Map<string, T[]>>();
+  /** When a principal and a session were served last; one that never was comes first. */
+  const turns = createRecent<string, number>(KEPT_TURNS);
+  let served = 0;
+  const turnOf = (...owner: readonly string[]): number => turns.get(nameTurn(...owner)) ?? 0;
   const all = (): T[] => [...principals.values()].flatMap((sessions) => [...sessions.values()].flat());
   const remove = (item: T): boolean => {
     const { principal, session } = item.owner;
@@ -59,13 +66,13 @@ export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number
       principals.set(principal, sessions);
     },
     take(isEligible = () => true) {
-      for (const [principal, sessions] of principals) {
+      for (const [principal, sessions] of sortBy(principals, ([name]) => [turnOf(name)])) {
         const firsts = [...sessions.values()].flatMap(([first]) => (first && isEligible(first) ? [first] : []));
-        const item = findCheapest(firsts, costOf);
+        const [item] = sortBy(firsts, (first) => [costOf(first), turnOf(principal, first.owner.session)]);
         if (!item) continue;
         remove(item);
-        moveToEnd(sessions, item.owner.session);
-        moveToEnd(principals, principal);
+        served += 1;
+        for (const key of [nameTurn(principal), nameTurn(principal, item.owner.session)]) turns.set(key, served);
         return item;
       }
       return undefined;
@@ -86,17 +93,16 @@ export function createFairQueue<T extends QueueItem>(costOf: (item: T) => number
   };
 }
 
-/** The first of those with the lowest cost. */
-function findCheapest<T>(items: readonly T[], costOf: (item: T) => number): T | undefined {
-  if (items.length < 2) return items[0];
-  const costs = items.map(costOf);
-  return items[costs.indexOf(Math.min(...costs))];
+function nameTurn(...owner: readonly string[]): string {
+  return JSON.stringify(owner);
 }
 
-function moveToEnd<Value>(turns: Map<string, Value>, key: string): void {
-  const value = turns.get(key);
-  if (value === undefined || !turns.delete(key)) return;
-  turns.set(key, value);
+/** Sorted by the first number, then by the second; equal ones keep their order. */
+function sortBy<T>(items: Iterable<T>, keyOf: (item: T) => readonly [number, number?]): readonly T[] {
+  const all = [...items];
+  if (all.length < 2) return all;
+  const keyed = all.map((item) => ({ item, key: keyOf(item) }));
+  return keyed.toSorted((a, b) => a.key[0] - b.key[0] || (a.key[1] ?? 0) - (b.key[1] ?? 0)).map(({ item }) => item);
 }
 
 function longestOf<T>(lines: ReadonlyMap<string, readonly T[]>): readonly T[] {
