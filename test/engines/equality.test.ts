@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 
 import { analyze } from "../../src/analysis/index.ts";
 import { DEFAULT_LIMITS } from "../../src/domain/index.ts";
-import type { EngineName } from "../../src/domain/index.ts";
+import type { Program } from "../../src/domain/index.ts";
 import { readPrograms } from "./corpus.ts";
 import type { CorpusProgram } from "./corpus.ts";
 import { readDifferences } from "./differences.ts";
@@ -19,15 +19,15 @@ import type { Outcome, Runner } from "./run-programs.ts";
 
 /** `all`, or one of so many programs beside those with a known difference. */
 const SHARE = process.env["EQUALITY_PROGRAMS"] === "all" ? 1 : 5;
-/** With `auto` only documented differences are allowed. */
-const CANDIDATE = (process.env["EQUALITY_ENGINE"] ?? "quickjs") as EngineName;
+/** Steps at which programs are made to change their engine. */
+const SWITCHES = [0, 1, 2, 5, 11];
 
 const differences = readDifferences();
 const known = new Map(differences.flatMap(({ programs, ...one }) => programs.map((name) => [name, one] as const)));
 const all = readPrograms();
 const chosen = all.filter(({ name }, index) => known.has(name) || index % SHARE === 0);
 
-function routeOf({ code, namespaces }: CorpusProgram): string | undefined {
+function routeOf({ code, namespaces }: CorpusProgram): Program["route"] {
   const surface = { namespaces: [] };
   const analyzed = analyze(code, surface, { limits: DEFAULT_LIMITS, enabled: false, blockOnError: false, rules: {} });
   assert.ok(analyzed.ok || namespaces.length > 0, code);
@@ -37,6 +37,8 @@ function routeOf({ code, namespaces }: CorpusProgram): string | undefined {
 describe("the equality corpus", () => {
   const expected = new Map<string, Outcome>();
   const runners: Runner[] = [];
+  const isAsExpected = (program: CorpusProgram, outcome: Outcome): boolean =>
+    JSON.stringify(outcome) === JSON.stringify(expected.get(program.name));
   before(async () => {
     const reference = await openRunner("isolate");
     runners.push(reference);
@@ -59,19 +61,40 @@ describe("the equality corpus", () => {
     );
   });
 
-  test(`programs do the same on isolate and ${CANDIDATE}, except for the listed differences`, async (context) => {
-    const candidate = await openRunner(CANDIDATE);
+  test("programs do the same on isolate and quickjs, except for the listed differences", async (context) => {
+    const candidate = await openRunner("quickjs");
     runners.push(candidate);
     const [unlisted, gone]: [string[], string[]] = [[], []];
     for (const program of chosen) {
-      const listed = known.get(program.name);
-      const isEqual = JSON.stringify(await candidate.run(program)) === JSON.stringify(expected.get(program.name));
-      const mayDiffer = listed !== undefined && (CANDIDATE === "quickjs" || listed.handling === "documented");
-      if (!isEqual && !mayDiffer) unlisted.push(program.name);
-      if (isEqual && listed !== undefined && CANDIDATE === "quickjs") gone.push(program.name);
+      const isEqual = isAsExpected(program, await candidate.run(program));
+      if (isEqual === known.has(program.name)) (isEqual ? gone : unlisted).push(program.name);
     }
     context.diagnostic(`${chosen.length} of ${all.length} programs, ${known.size} with a listed difference`);
     assert.deepEqual({ unlisted, gone }, { unlisted: [], gone: [] });
+  });
+
+  test("programs do the same on isolate and auto, except for the documented differences", async () => {
+    const candidate = await openRunner("auto");
+    runners.push(candidate);
+    const different: string[] = [];
+    for (const program of chosen) {
+      if (isAsExpected(program, await candidate.run(program, routeOf(program)))) continue;
+      if (known.get(program.name)?.handling !== "documented") different.push(program.name);
+    }
+    assert.deepEqual(different, []);
+  });
+
+  test("programs that are made to change their engine do the same, except for the documented differences", async () => {
+    const different: string[] = [];
+    for (const [index, step] of SWITCHES.entries()) {
+      const candidate = await openRunner("auto", step);
+      runners.push(candidate);
+      for (const program of chosen.filter((_, at) => at % SWITCHES.length === index)) {
+        if (isAsExpected(program, await candidate.run(program, routeOf(program)))) continue;
+        if (known.get(program.name)?.handling !== "documented") different.push(`${program.name}, step ${step}`);
+      }
+    }
+    assert.deepEqual(different, []);
   });
 
   test("a program that differs in QuickJS asks for V8 first, or its text does, or the difference is documented", async () => {
@@ -79,7 +102,7 @@ describe("the equality corpus", () => {
     const wrong: string[] = [];
     for (const program of chosen) {
       const { hasAsked, ...outcome } = await run(program);
-      const isEqual = JSON.stringify(outcome) === JSON.stringify(expected.get(program.name));
+      const isEqual = isAsExpected(program, outcome);
       const handling = known.get(program.name)?.handling;
       const isHandled = {
         guarded: hasAsked || isEqual,

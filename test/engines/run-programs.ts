@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 
-import { DEFAULT_LIMITS, parsePrincipalId } from "../../src/domain/index.ts";
-import type { EngineName, Limits, Namespace, Reply } from "../../src/domain/index.ts";
+import { DEFAULT_LIMITS, defined, parsePrincipalId } from "../../src/domain/index.ts";
+import type { EngineName, Limits, Namespace, Program, Reply } from "../../src/domain/index.ts";
 import { NAMESPACES, openTestSandbox, programOf } from "../../src/sandbox/fixtures/test-sandbox.ts";
 import type { ProgramEnding } from "../../src/sandbox/index.ts";
 import type { CorpusProgram } from "./corpus.ts";
@@ -18,7 +18,8 @@ export interface Outcome {
 }
 
 export interface Runner extends AsyncDisposable {
-  run(program: CorpusProgram): Promise<Outcome>;
+  /** `route` is what analysis finds in the text. */
+  run(program: CorpusProgram, route?: Program["route"]): Promise<Outcome>;
 }
 
 export const NOW_MS = 1_763_300_000_000;
@@ -36,21 +37,23 @@ function namespacesOf({ namespaces }: CorpusProgram): readonly Namespace[] {
   return namespaces.flatMap((name) => NAMESPACES.slice(0, 1).map((one) => ({ ...one, name, tools: ["echo", "fail"] })));
 }
 
-/** The sandbox of the product, with real children. */
-export async function openRunner(engine: EngineName): Promise<Runner> {
-  const options = { concurrency: 1, now: () => NOW_MS, seed: () => SEED };
+/** The sandbox of the product, with real children. With `switchAtStep`, programs change their engine there. */
+export async function openRunner(engine: EngineName, switchAtStep?: number): Promise<Runner> {
+  const forced = switchAtStep === undefined ? {} : { switchAtStep: () => switchAtStep };
+  const options = { concurrency: 1, now: () => NOW_MS, seed: () => SEED, ...forced };
   const { sandbox } = await openTestSandbox(options, engine);
   const principal = parsePrincipalId("agent");
   assert.ok(principal);
   const { signal } = new AbortController();
   return {
-    async run(program) {
+    async run(program, route) {
       const calls: string[] = [];
       const call = (address: unknown, args: unknown): Promise<Reply> => {
         calls.push(`${String(address)} ${String(args)}`);
         return Promise.resolve(replyTo(String(address), String(args)));
       };
-      const job = { program: programOf(program.code), namespaces: namespacesOf(program), limits: LIMITS };
+      const routed = { ...programOf(program.code), ...defined({ route }) };
+      const job = { program: routed, namespaces: namespacesOf(program), limits: LIMITS };
       const { ending, logs } = await sandbox.run({ ...job, host: { call }, principal, signal });
       return { ending: describeEnding(ending), calls, logs: logs.map(({ level, text }) => `${level} ${text}`) };
     },
