@@ -27,7 +27,8 @@ const JOINED_WEIGHT = 0.5;
 /** Email addresses do not describe a tool, and `example.com` looks like the beginning of words. */
 const MAIL_ADDRESS = /[\w.+-]{1,64}@[\w.-]{1,255}/g;
 
-const RELATED = toRelated();
+/** Computed at the first search, not at the start. */
+let computed: ReadonlyMap<string, readonly Alternative[]> | undefined;
 
 /** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
 export function parseQuery(text: string, vocabulary: Vocabulary): readonly QueryWord[] {
@@ -39,7 +40,7 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
   const used = chosen.map(stem);
   const joined = used.slice(1).map((term, at) => `${used[at]}${term}`);
   const known = joined.filter((term) => vocabulary.has(term));
-  const pairs = used.slice(1).flatMap((term, at) => RELATED.get(`${used[at]} ${term}`) ?? []);
+  const pairs = used.slice(1).flatMap((term, at) => related().get(`${used[at]} ${term}`) ?? []);
   const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) =>
     toWanted(term, vocabulary, word.length >= MIN_TYPO_LENGTH),
   );
@@ -52,14 +53,14 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
 
 function toWanted(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): QueryWord {
   const itself = { terms: [term], weight: 1 };
-  const related = RELATED.get(term) ?? RELATED.get(term.replace(/s$/, "")) ?? [];
-  if (vocabulary.has(term)) return [itself, ...related];
+  const near = related().get(term) ?? related().get(term.replace(/s$/, "")) ?? [];
+  if (vocabulary.has(term)) return [itself, ...near];
   const guessed = guess(term, vocabulary, mayBeTypo);
   // The correction of a typo has synonyms too; their weight is reduced by the same factor.
   const meant = guessed.flatMap(({ terms, weight }) =>
-    terms.flatMap((one) => (RELATED.get(one) ?? []).map((other) => ({ ...other, weight: other.weight * weight }))),
+    terms.flatMap((one) => (related().get(one) ?? []).map((other) => ({ ...other, weight: other.weight * weight }))),
   );
-  return [itself, ...related, ...guessed, ...meant];
+  return [itself, ...near, ...guessed, ...meant];
 }
 
 function guess(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): readonly Alternative[] {
@@ -80,6 +81,11 @@ function splitInTwo(term: string, vocabulary: Vocabulary): readonly Alternative[
     if (vocabulary.has(left) && vocabulary.has(right)) return [{ terms: [left, right], weight: SIMILAR_WEIGHT }];
   }
   return [];
+}
+
+function related(): ReadonlyMap<string, readonly Alternative[]> {
+  computed ??= toRelated();
+  return computed;
 }
 
 /** Keyed by a stem or by two stems. If two groups relate the same words, the larger weight is used. */
