@@ -64,6 +64,7 @@ async function writeImages(outFolder: string): Promise<readonly string[]> {
 /** A confined child sees single files, so the code of each engine's child is one file. */
 async function bundleChildren(outFolder: string, imageDigests: readonly string[]): Promise<void> {
   const { build: bundle } = await import("esbuild");
+  const { plainBuiltins } = await import("./bundle.ts");
   for (const engine of ["isolate", "quickjs", "workerd"]) {
     await bundle({
       entryPoints: [join(ROOT, "src/sandbox/engines", engine, "child.ts")],
@@ -73,6 +74,7 @@ async function bundleChildren(outFolder: string, imageDigests: readonly string[]
       format: "esm",
       target: "node24",
       define: { QUICKJS_IMAGE_DIGESTS: JSON.stringify(imageDigests) },
+      plugins: [plainBuiltins],
       logLevel: "warning",
       allowOverwrite: true,
     });

@@ -18,7 +18,7 @@ const DURATION = new RegExp(`^[+-]?P(?=.)${PART("Y", "M", "W", "D")}(?:T(?=.)${P
 const UUID = /^(?:urn:uuid:)?\{?[\da-f]{8}(-?)(?:[\da-f]{4}\1){3}[\da-f]{12}\}?$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 const LABEL = /^(?!-)[\da-z_-]{1,63}(?<!-)$/i;
-const INTERNATIONAL_LABEL = /^(?!-)[\p{L}\p{M}\p{N}\p{Join_Control}_·・-]{1,63}(?<!-)$/u;
+const INTERNATIONAL_LABEL = /^(?!-)[\p{L}\p{M}\p{N}\p{Join_Control}_\u00b7\u30fb-]{1,63}(?<!-)$/u;
 const MOST_HOST_CHARS = 253;
 const MOST_EMAIL_CHARS = 1_000;
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;

@@ -7,7 +7,8 @@ import type { Objection, AnalysisRule } from "./rule.ts";
  * Letters that look like Latin ones; of Greek only those few, since `Δx` and `μs` are ordinary names. A name in a single
  * other script is fine.
  */
-const LOOKALIKES = /[\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Cherokee}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοιν]/u;
+const LOOKALIKES =
+  /[\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Cherokee}\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03b9\u03bd]/u;
 const LATIN = /\p{Script=Latin}/u;
 const ASCII_ONLY = /^[\u0000-\u007f]*$/u;
 
