@@ -111,8 +111,8 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
         const { error, calls } = await glovebox.execute({ code });
         return [error?.code, calls[0]?.tool];
       }),
-    [{ analysis: { typeCheck: "beside" } }, ["PROGRAM_TYPES", "probe.about"]],
-    [{ analysis: { typeCheck: "before" } }, ["PROGRAM_TYPES", undefined]],
+    [{ analysis: { types: "error", typeCheck: "beside" } }, ["PROGRAM_TYPES", "probe.about"]],
+    [{ analysis: { types: "error", typeCheck: "before" } }, ["PROGRAM_TYPES", undefined]],
   ),
   "analysis.rules.no-dynamic-import": rule(
     "no-dynamic-import",

@@ -63,7 +63,7 @@ const grantSchema = z
 export const sandboxSchema = z
   .strictObject({
     engine: choice(
-      ["isolate", "quickjs", "workerd", "auto"],
+      ["auto", "isolate", "quickjs", "workerd"],
       "What runs programs: isolate is a V8 isolate, quickjs is QuickJS in WebAssembly for machines without the native module, workerd is a Dynamic Worker of workerd, a separate package, auto starts programs in QuickJS and moves those that compute to a V8 isolate.",
     ),
     isolation: choice(

@@ -36,6 +36,7 @@ test("run --json - returns the whole object of the contract", async (context) =>
     "outputBytes",
     "peakMemoryBytes",
     "queueMs",
+    "switches",
     "wallMs",
   ]);
   assert.deepEqual(
