@@ -1,4 +1,4 @@
-/** The default engine: V8 isolates (isolated-vm) in a separate Node process. */
+/** V8 isolates (isolated-vm) in a separate Node process. */
 
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
