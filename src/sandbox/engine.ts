@@ -9,12 +9,6 @@ export const INFO_DESCRIPTOR = 5;
 /** Where a starting process writes its pid to the keeper's list; closed before anything else runs in it. */
 export const ROLL_DESCRIPTOR = 6;
 
-/**
- * For the allocator of a child on Linux (glibc). Without a fixed limit, it keeps the memory in which V8 compiled the engine,
- * 7 MB, for good.
- */
-export const MALLOC = { MALLOC_MMAP_THRESHOLD_: "32768" } as const;
-
 /** The command of one child, which inherits no environment and no descriptors of the gateway. */
 export interface ChildCommand {
   readonly file: string;

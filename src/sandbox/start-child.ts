@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream";
 import { GloveboxError } from "../domain/index.ts";
 import type { ChildKeeper } from "../domain/index.ts";
 
-import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, MALLOC, ROLL_DESCRIPTOR } from "./engine.ts";
+import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, ROLL_DESCRIPTOR } from "./engine.ts";
 import type { ChildCommand, ConfinedEngine } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
@@ -23,8 +23,8 @@ const LEAST_FILES = 64;
 const FILES_OF_START = 16;
 /** The remedy when descriptors run out. */
 export const MORE_FILES = "Allow this process more open files: `ulimit -n 1024`";
-/** The whole environment of a child without confinement. */
-const ENVIRONMENT = { TZ: "UTC", LC_ALL: "en_US.UTF-8", ...MALLOC };
+/** The whole environment of a child. */
+const ENVIRONMENT = { TZ: "UTC", LC_ALL: "en_US.UTF-8" };
 
 export interface ChildOptions {
   readonly engine: ConfinedEngine;

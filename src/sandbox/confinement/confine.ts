@@ -6,7 +6,7 @@
 
 import { accessSync, constants } from "node:fs";
 
-import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, MALLOC } from "../engine.ts";
+import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR } from "../engine.ts";
 import type { ChildCommand, EngineFile } from "../engine.ts";
 
 /** Never from PATH: one of its folders may be writable for others, and these programs build the wall. */
@@ -39,7 +39,9 @@ export function confine(
     "--cap-drop",
     "ALL",
     "--clearenv",
-    ...Object.entries({ TZ: "UTC", ...MALLOC }).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--setenv",
+    "TZ",
+    "UTC",
     ...files.flatMap(({ from, at, isDevice }) => [isDevice ? "--dev-bind" : "--ro-bind", from, at]),
     "--remount-ro",
     "/",
