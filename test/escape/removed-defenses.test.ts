@@ -34,7 +34,7 @@ const PATIENT = { wallMs: 30_000, cpuMs: 30_000 };
 const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the numbering of calls",
-    patch: { file: "program/running-program.ts", from: "if (id !== this.#calls)", to: "if (id < 0)" },
+    patch: { file: "program/program-requests.ts", from: "if (id !== this.#calls)", to: "if (id < 0)" },
     attack: "callOutOfTurn",
     isHeld: ({ calls }) => calls.length === 0,
   },
