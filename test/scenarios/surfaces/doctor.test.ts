@@ -30,7 +30,7 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.match(stdout, /^ok {6}node: Node \d+/m);
     assert.match(stdout, /^ok {6}configuration: \S+glovebox\.config\.json \(1 upstreams\)$/m);
     assert.match(stdout, /^ok {6}store: \S+glovebox\.db$/m);
-    assert.match(stdout, /^ok {6}sandbox: isolate engine ran a program in [\d.]+ ms$/m);
+    assert.match(stdout, /^ok {6}sandbox: quickjs engine ran a program in [\d.]+ ms$/m);
     assert.match(stdout, /^(ok {6}|warning )isolation: (strict|confined|process)/m);
     assert.match(stdout, /^ok {6}upstream inventory: 5 tools$/m);
     assert.doesNotMatch(stdout, /FAILED/);

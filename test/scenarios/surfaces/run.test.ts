@@ -50,7 +50,7 @@ test("run --json - returns the whole object of the contract", async (context) =>
   assert.equal(rest["state"], "completed");
   assert.deepEqual(rest["value"], { sum: "The sum of 2 and 3 is 5." });
   assert.deepEqual(rest["findings"], []);
-  assert.equal(rest["engine"], "isolate");
+  assert.equal(rest["engine"], "quickjs");
   assert.ok(["strict", "confined", "process"].includes(String(rest["isolation"])));
   assert.equal(code, 0);
 });
