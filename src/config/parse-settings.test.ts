@@ -15,7 +15,7 @@ const DEFAULTS = {
   apis: new Map(),
   adapters: [],
   sandbox: {
-    engine: "isolate",
+    engine: "auto",
     isolation: "auto",
     concurrency: 5,
     queue: 100,

@@ -144,7 +144,8 @@ for (const engine of ENGINES) {
           const program = `try { ${attempt}; return "ended" } catch (error) { return error.name }`;
           assert.equal(
             await value(program),
-            name === "nested JSON" && engine !== "quickjs" ? "SyntaxError" : "RangeError",
+            // QuickJS, where programs of `auto` start, meets the end of its stack before the end of the text.
+            name === "nested JSON" && engine !== "quickjs" && engine !== "auto" ? "SyntaxError" : "RangeError",
           );
         });
       }
