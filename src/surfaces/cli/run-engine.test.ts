@@ -49,7 +49,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
   return [engine, code];
 }
 
-test("run uses the engine of the settings by default", async () => assert.deepEqual(await run(), ["isolate", 1]));
+test("run uses the engine of the settings by default", async () => assert.deepEqual(await run(), ["auto", 1]));
 
 test("run --engine replaces the engine of the settings", async () => {
   assert.deepEqual(await run("--engine", "quickjs"), ["quickjs", 1]);
