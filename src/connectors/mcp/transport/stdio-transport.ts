@@ -27,7 +27,7 @@ const EVIDENCE_BYTES = 200;
 /** How often the processes that a server started are listed. */
 const LOOK_MS = 5000;
 /** After the child has exited: for output that is still in the pipe, or for a pipe that another process inherited. */
-const DRAIN_MS = 200;
+const DRAIN_MS = 1_000;
 /** After a broken pipe: for the exit that most likely caused it, also on a busy machine. */
 const EXIT_MS = 2_000;
 
@@ -181,7 +181,7 @@ export class StdioTransport implements Transport, LineChannel {
 
   /** A child without an output can never answer; one that is exiting is given time to do so. */
   async #endMute(child: PipedChild): Promise<void> {
-    if (!(await settlesWithin(this.#ended, DRAIN_MS))) this.#kill(child, OUTPUT_CLOSED);
+    if (!(await settlesWithin(this.#ended, EXIT_MS))) this.#kill(child, OUTPUT_CLOSED);
   }
 
   #kill(child: PipedChild, failure: UpstreamFailure): void {
