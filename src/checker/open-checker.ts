@@ -2,9 +2,9 @@
  * Checks programs against the generated API. The check helps authors and is not a security boundary: a program that
  * cannot be checked runs, with a warning.
  *
- * All sessions share one process, which starts on demand and ends when it is idle. A program can keep it busy, so a check that is slow while
- * another session waits moves to a second process, together with the process that it occupies. Later programs of its
- * session are checked there, too. A process that a program ended is replaced at once.
+ * All sessions share one process, which starts on demand and ends when it is idle. A program can keep it busy, so a check
+ * that is slow while another session waits moves to a second process, together with the process that it occupies. Later
+ * programs of its session are checked there, too. A process that a program ended is replaced at once.
  */
 
 import type { ApiSurface, ChildKeeper, Instant } from "../domain/index.ts";

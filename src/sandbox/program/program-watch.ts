@@ -114,7 +114,7 @@ export class ProgramWatch {
     return this.#heldAt !== undefined;
   }
 
-  /** Stops the program's time for as long as the host needs: the host has limits of its own. */
+  /** Stops the program's time for as long as the host needs: other limits end what the host waits for. */
   set isHeld(isHeld: boolean) {
     const now = performance.now();
     const heldMs = this.#heldAt === undefined ? 0 : now - this.#heldAt;
