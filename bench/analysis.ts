@@ -82,7 +82,7 @@ export function benchAnalysis(): void {
   const { root } = stripTypes(TYPICAL, bounds);
   const given = {
     source: TYPICAL,
-    namespaces: NAMESPACES,
+    api: { namespaces: NAMESPACES },
     sourceBytes: DEFAULT_LIMITS.sourceBytes,
     toAuthor: (at: number) => at,
   };

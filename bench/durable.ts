@@ -9,7 +9,8 @@ import { DatabaseSync } from "node:sqlite";
 import { openLedger } from "../src/ledger/open-ledger.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import { openJournals } from "../src/execution/index.ts";
-import { createExecutionId, createPrincipal } from "../src/host-powers.ts";
+import { createExecutionId } from "../src/host-powers.ts";
+import { LOCAL } from "../src/identity/index.ts";
 import { NAMESPACES, openTestSandbox, programOf } from "../src/sandbox/fixtures/test-sandbox.ts";
 import type { Delivery, Sandbox, SandboxResult, Tape } from "../src/sandbox/index.ts";
 import { openStore } from "../src/store/index.ts";
@@ -113,7 +114,7 @@ async function runLoop(sandbox: Sandbox, tape?: Tape): Promise<SandboxResult["us
     namespaces: NAMESPACES,
     limits: LIMITS,
     host: { call: () => Promise.resolve({ ok: true, json: ANSWER }) },
-    principal: createPrincipal("bench", "agent").id,
+    principal: LOCAL.id,
     signal: new AbortController().signal,
     ...(tape && { tape }),
   });

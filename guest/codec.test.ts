@@ -178,9 +178,13 @@ describe("a realm whose built-ins were replaced", async () => {
       assert.deepEqual(inRealm(tamper, "guest.encode(value, limits)"), [text, 0]);
     });
   }
-  it("encode uses a toJSON that the program puts on every object", () => {
-    const tamper = "Object.prototype.toJSON = function () { return 'mine'; }";
-    assert.deepEqual(inRealm(tamper, "guest.encode({ a: 1 }, limits)"), ['"mine"', 0]);
+  it("encode ignores a toJSON that the program puts on every object and array", () => {
+    const tamper = "Object.prototype.toJSON = Array.prototype.toJSON = function () { return 'mine'; }";
+    assert.deepEqual(inRealm(tamper, "guest.encode({ a: [1] }, limits)"), ['{"a":[1]}', 0]);
+  });
+  it("encode uses the toJSON of an object itself or of its class", () => {
+    const own = "guest.encode([{ toJSON: () => 1 }, new (class { toJSON() { return 2; } })()], limits)";
+    assert.deepEqual(inRealm("", own), ["[1,2]", 0]);
   });
   it("formatLine ignores replaced built-ins", () => {
     const tamper = tampering.join(";\n");

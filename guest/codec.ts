@@ -11,6 +11,7 @@ import {
   dateGetTime,
   dateToIso,
   getPrototypeOf,
+  hasOwn,
   isArray,
   isPrototypeOf,
   isView,
@@ -82,12 +83,19 @@ function writeObject(value: object, key: string, walk: Walk): string | undefined
   if (isPrototypeOf(PROTOTYPES.promise, value)) throw new EncodeProblem("promise");
   if (isPrototypeOf(PROTOTYPES.date, value)) return writeDate(value, walk);
 
-  const { toJSON } = value as { readonly toJSON?: unknown };
+  const toJSON = findToJson(value);
   if (typeof toJSON === "function") {
     const replaced: unknown = apply(toJSON, value, [key]);
     return replaced === value ? enter(value, walk) : write(replaced, key, walk);
   }
   return enter(value, walk);
+}
+
+/** A plain object or array has only a `toJSON` of its own: what is written as a constant is sent as one. */
+function findToJson(value: object): unknown {
+  const prototype: unknown = getPrototypeOf(value);
+  const isPlain = prototype === PROTOTYPES.object || prototype === PROTOTYPES.array;
+  return isPlain && !hasOwn(value, "toJSON") ? undefined : (value as { readonly toJSON?: unknown }).toJSON;
 }
 
 /** Goes one level down; the ancestors are released on the way out, also when a getter throws. */

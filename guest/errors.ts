@@ -1,6 +1,6 @@
 /** The error that a failed or refused tool call throws inside a program. */
 
-import { ERROR_CHARS } from "../src/sandbox/wire.ts";
+import { ENGINE_ERRORS, ERROR_CHARS } from "../src/sandbox/wire.ts";
 import type { ThrownMessage } from "../src/sandbox/wire.ts";
 import {
   RealWeakMap,
@@ -63,18 +63,12 @@ export function describeThrown(thrown: unknown): Omit<ThrownMessage, "kind"> {
   };
 }
 
-declare const InternalError: { readonly prototype: object } | undefined;
 const { isError } = Error as unknown as { readonly isError?: (value: unknown) => boolean };
-/** The classes of the errors that engines make. An `Error` or `EvalError` itself is always made by a program or by us. */
-const ENGINE_ERRORS: readonly object[] = [
-  TypeError.prototype,
-  RangeError.prototype,
-  ReferenceError.prototype,
-  SyntaxError.prototype,
-  URIError.prototype,
-  AggregateError.prototype,
-  ...(typeof InternalError === "undefined" ? [] : [InternalError.prototype]),
-];
+/** Those that this engine has. */
+const ENGINE_PROTOTYPES: readonly object[] = ENGINE_ERRORS.flatMap((name) => {
+  const made = (globalThis as unknown as { readonly [name: string]: { readonly prototype: object } | undefined })[name];
+  return made ? [made.prototype] : [];
+});
 
 /**
  * Whether the engine may have made the error, so that another engine may word it differently or not throw at all. A
@@ -84,7 +78,9 @@ const ENGINE_ERRORS: readonly object[] = [
 export function isEngineError(error: unknown): boolean {
   if (isError?.(error) !== true) return false;
   const prototype: unknown = getPrototypeOf(error);
-  for (let index = 0; index < ENGINE_ERRORS.length; index += 1) if (ENGINE_ERRORS[index] === prototype) return true;
+  for (let index = 0; index < ENGINE_PROTOTYPES.length; index += 1) {
+    if (ENGINE_PROTOTYPES[index] === prototype) return true;
+  }
   return false;
 }
 

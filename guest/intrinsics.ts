@@ -88,6 +88,7 @@ export const trim = uncurry<string, [], string>(String.prototype.trim);
 
 export const PROTOTYPES = freeze({
   object: Object.prototype,
+  array: Array.prototype,
   date: Date.prototype,
   map: Map.prototype,
   set: Set.prototype,

@@ -32,6 +32,7 @@ export async function build(): Promise<void> {
     compile(fresh);
     await bundleGateway(fresh);
     await bundleChildren(fresh, await writeImages(fresh));
+    await copyNative(fresh);
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");
     replaceDist(fresh);
@@ -66,9 +67,11 @@ async function bundleChildren(outFolder: string, imageDigests: readonly string[]
   const { build: bundle } = await import("esbuild");
   const { plainBuiltins } = await import("./bundle.ts");
   for (const engine of ["isolate", "quickjs", "workerd"]) {
+    // Node takes `.mjs` for a module without a look at package.json, which a confined child may not read.
+    const name = engine === "workerd" ? "child.js" : "child.mjs";
     await bundle({
       entryPoints: [join(ROOT, "src/sandbox/engines", engine, "child.ts")],
-      outfile: join(outFolder, "sandbox/engines", engine, "child.js"),
+      outfile: join(outFolder, "sandbox/engines", engine, name),
       bundle: true,
       platform: "node",
       format: "esm",
@@ -81,6 +84,24 @@ async function bundleChildren(outFolder: string, imageDigests: readonly string[]
   }
   const config = "sandbox/engines/workerd/workerd.capnp";
   copyFileSync(join(ROOT, "src", config), join(outFolder, config));
+}
+
+/** Copies the native parts into their room, after a comparison with their digests. */
+async function copyNative(outFolder: string): Promise<void> {
+  const { NATIVE_PARTS, NATIVE_TARGETS, readDigests } = await import("./build-launcher.ts");
+  const { digestOf } = await import("../src/text/index.ts");
+  const digests = readDigests();
+  for (const target of NATIVE_TARGETS) {
+    const folder = join(outFolder, "processes/native", target);
+    mkdirSync(folder, { recursive: true });
+    for (const part of NATIVE_PARTS) {
+      const file = join(ROOT, "native/prebuilt", target, part);
+      if (digestOf(readFileSync(file)) !== digests[`${target}/${part}`]) {
+        throw new Error(`${file} does not have its digest. Run \`npm run build:launcher\``);
+      }
+      copyFileSync(file, join(folder, part));
+    }
+  }
 }
 
 function replaceDist(fresh: string): void {

@@ -1,12 +1,18 @@
 /**
  * `npm run check`: checks format, lint, types of the three projects, architecture, generated files and documents, in
- * seconds.
+ * seconds. With `--beside-tests` it leaves out the test files, which then run with all others.
  */
 
 import { runSteps } from "./steps.ts";
+import type { Step } from "./steps.ts";
 
 const node = process.execPath;
 const tsc = "node_modules/typescript/bin/tsc";
+
+const tests = {
+  name: "architecture and pins",
+  command: [node, "--test", "test/architecture.test.ts", "test/pins/*.test.ts"],
+} satisfies Step;
 
 const good = await runSteps([
   { name: "format", command: ["oxfmt", "--check", "."] },
@@ -15,7 +21,7 @@ const good = await runSteps([
   { name: "types: guest", command: [node, tsc, "-p", "guest/tsconfig.json"] },
   { name: "types: web", command: [node, tsc, "-p", "web/tsconfig.json"] },
   { name: "generated files", command: [node, "scripts/generate.ts", "--check"] },
-  { name: "architecture and pins", command: [node, "--test", "test/architecture.test.ts", "test/pins/*.test.ts"] },
+  ...(process.argv.includes("--beside-tests") ? [] : [tests]),
   { name: "words", command: [node, "scripts/check-words.ts"] },
   { name: "documents", command: [node, "scripts/check-docs.ts"] },
 ]);

@@ -5,6 +5,7 @@
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { finished } from "node:stream/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -20,9 +21,9 @@ const ALONE = new Set([
 /** Folders of `test/` with short files. */
 const SHORT_TESTS = new Set(["docs", "pins", "plans", "search"]);
 /** More files in one process save little, and the last process would run alone for longer. */
-const MAX_BATCH = 8;
+const MAX_BATCH = 12;
 /** A process that takes this long has left something open. */
-const TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 1_200_000;
 
 const CACHE = resolve("node_modules/.cache");
 const RUNNER = pathToFileURL(join(dirname(fileURLToPath(import.meta.url)), "test-batch.ts")).href;
@@ -39,23 +40,24 @@ export function planBatches(files: readonly string[]): readonly (readonly string
   return batches.map((batch) => batch.files);
 }
 
-/** Most files in `test/` take long enough to have a process each. */
+/** Scenarios of one subject share a process. Most other files in `test/` take long enough to have a process each. */
 function roomOf(file: string): string {
   const [top = "", room = ""] = file.split("/");
   if (top !== "test") return top === "src" ? `${top}/${room}` : top;
+  if (room === "scenarios") return dirname(file);
   return SHORT_TESTS.has(room) ? top : file;
 }
 
-/** Runs the files and prints each test, then the counts of all. */
-export function runTestFiles(files: readonly string[]): void {
+/** Runs the files and prints each test, then the counts of all. Resolves when all have ended. */
+export function runTestFiles(files: readonly string[]): Promise<void> {
   // Every process loads the same modules, which it need not compile again.
   process.env["NODE_COMPILE_CACHE"] = join(CACHE, "tests");
   const folder = join(CACHE, `batches-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const batches = planBatches(files).map((batch, index) => writeBatch(folder, index, batch));
-  // Three processes at once keep two cores busy: a test waits for processes and timers a third of its time.
-  const results = run({ files: batches, concurrency: 3, timeout: TIMEOUT_MS });
+  // Four processes at once keep two cores busy: tests wait for processes and timers.
+  const results = run({ files: batches, concurrency: 4, timeout: TIMEOUT_MS });
   const unseen = new Set(files);
   let tests = 0;
   results.on("test:fail", ({ name, nesting }) => {
@@ -71,7 +73,9 @@ export function runTestFiles(files: readonly string[]): void {
     for (const file of unseen) console.error(`${file} has no test that ended.`);
     if (unseen.size > 0) process.exitCode = 1;
   });
-  results.compose(spec).pipe(process.stdout);
+  const printed = results.compose(spec);
+  printed.pipe(process.stdout);
+  return finished(printed);
 }
 
 /** Writes a module that runs these files, and returns its path. */
@@ -81,4 +85,4 @@ function writeBatch(folder: string, index: number, files: readonly string[]): st
   return path;
 }
 
-if (import.meta.main) runTestFiles(process.argv.slice(2));
+if (import.meta.main) await runTestFiles(process.argv.slice(2));

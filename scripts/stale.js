@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const SOURCES = ["src", "web", "guest", "tsconfig.json", "tsconfig.build.json", "package.json"];
+const SOURCES = ["src", "web", "guest", "native", "tsconfig.json", "tsconfig.build.json", "package.json"];
 
 /** Written last: a build without it is not complete. */
 export const STAMP = join(ROOT, "dist", ".built");

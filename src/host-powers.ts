@@ -3,9 +3,7 @@
 import { randomBytes, randomFillSync } from "node:crypto";
 import { createRequire } from "node:module";
 
-import { GloveboxError, describeError, parseApprovalId, parseExecutionId } from "./domain/index.ts";
-import { parsePrincipalId, parseResultId } from "./domain/index.ts";
-import type { Principal } from "./domain/index.ts";
+import { GloveboxError, describeError, parseApprovalId, parseExecutionId, parseResultId } from "./domain/index.ts";
 import { cleanText } from "./text/index.ts";
 import { createMask } from "./vault/index.ts";
 import type { Mask } from "./vault/index.ts";
@@ -90,11 +88,6 @@ export const createExecutionId = createIds("ex", parseExecutionId);
 
 function createIds<Id>(prefix: string, parse: (text: string) => Id | undefined): () => Id {
   return () => parse(`${prefix}_${drawHex(12)}`) ?? unreachable();
-}
-
-/** For the names of this program itself; a surface makes principals from credentials. */
-export function createPrincipal(name: string, kind: Principal["kind"]): Principal {
-  return { id: parsePrincipalId(name) ?? unreachable(), kind, groups: [] };
 }
 
 function unreachable(): never {

@@ -1,6 +1,5 @@
 /** The composition root: this file and the three beside it are the only ones that build rooms and read the environment. */
 
-import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,10 +10,11 @@ import { defined } from "./domain/index.ts";
 import type { EngineName } from "./domain/index.ts";
 import { toRecordingFile } from "./execution/index.ts";
 import type { ReplayResult } from "./execution/index.ts";
+import { LIBRARY, LOCAL, OPERATOR } from "./identity/index.ts";
 import { endWithLauncher } from "./processes/index.ts";
 import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
-import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
-import { VERSION, createHostPowers, createPrincipal } from "./host-powers.ts";
+import type { CliPowers, Glovebox, OpenGateway } from "./surfaces/index.ts";
+import { VERSION, createHostPowers } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 import { openGateway, replayRecording } from "./open-gateway.ts";
 import type { GatewayOptions } from "./open-gateway.ts";
@@ -33,7 +33,7 @@ export type { Glovebox } from "./surfaces/index.ts";
 export async function createGlovebox(config: GloveboxConfig | string): Promise<Glovebox> {
   const configs = findConfigs(createHostPowers());
   const settings = typeof config === "string" ? await configs.loadSettings(config) : configs.parseObject(config);
-  return createLibrary(await openConfirmed(settings, { lasting: true }), createPrincipal("library", "service"));
+  return createLibrary(await openConfirmed(settings, { lasting: true }), LIBRARY);
 }
 
 /**
@@ -74,22 +74,17 @@ export async function main(argv: readonly string[]): Promise<void> {
     toRecordingFile: (kept) => toRecordingFile(kept, { version: VERSION, hide: host.mask.hide }),
     loadServers: () => import("./surfaces/serve.ts"),
     openBrowser,
-    report: host.report,
+    ...host,
     now: Date.now,
-    createToken: () => {
-      const token = randomBytes(24).toString("base64url");
-      host.mask.add(token);
-      return token;
-    },
+    uid: process.getuid?.(),
   };
-  const principal = createPrincipal("operator", "operator");
-  process.exitCode = await runCli(argv, { powers, principal, agent: createPrincipal("local", "agent") });
+  process.exitCode = await runCli(argv, { powers, principal: OPERATOR, agent: LOCAL });
   // Output may still be on its way to a pipe; everything else is closed by now.
   process.stdout.write("", () => process.exit());
 }
 
 /** The environment can confirm what a flag of the command line confirms, for programs without a command line. */
-function openConfirmed(settings: Settings, options: GatewayOptions): Promise<Gateway> {
+function openConfirmed(settings: Settings, options: GatewayOptions): Promise<OpenGateway> {
   const isConfirmed = process.env["GLOVEBOX_UNRESTRICTED_NETWORK"] === "1";
   return openGateway(settings, isConfirmed ? { ...options, unrestrictedNetwork: true } : options);
 }

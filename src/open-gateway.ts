@@ -1,12 +1,11 @@
 /** Opens every room of a gateway and connects them. */
 
-import { hostname } from "node:os";
-
+import { homedir, hostname } from "node:os";
 import { planCalls } from "./analysis/index.ts";
-import { createDescribe, createGuide, createProgramBridges, createProgramNetwork } from "./builtins/index.ts";
+import { createDiscovery, createGuide, createProgramBridges, createProgramNetwork } from "./builtins/index.ts";
 import { openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import { checkProgram, openChecker } from "./checker/index.ts";
-import { checkUnrestricted, createReachCheck, followRules, readTextFile } from "./config/index.ts";
+import { checkUnrestricted, createOwnMask, createReachCheck, followRuleFiles, readTextFile } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createUpstreams, resolveTemplates, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
@@ -16,19 +15,18 @@ import type { Egress } from "./egress/index.ts";
 import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
 import { keepRecords, openExecutions, showReplay } from "./execution/index.ts";
 import type { KeptExecution, ReplayResult } from "./execution/index.ts";
+import { openIdentity } from "./identity/index.ts";
 import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
-import { createClientApprovals, createLabeler, stateTool } from "./policy/index.ts";
-import { openFlows, openPolicy, openQuotas } from "./policy/index.ts";
-import type { Policy } from "./policy/index.ts";
+import { createClientApprovals, openFlows, openPolicy, openQuotas, reviewTools, stateTool } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
-import { confineEngine, createEngine, openSandbox, timebox } from "./sandbox/index.ts";
-import { createCheck, createGateway } from "./surfaces/index.ts";
-import type { Gateway } from "./surfaces/index.ts";
+import { confineEngine, createEngine, openSandbox, openSpareSandbox, timebox } from "./sandbox/index.ts";
+import { createCheck, createGateway, createPeopleGuide, notifyPeople } from "./surfaces/index.ts";
+import type { Gateway, OpenGateway } from "./surfaces/index.ts";
 import { openFeed, openTelemetry } from "./telemetry/index.ts";
 import type { Feed, Telemetry } from "./telemetry/index.ts";
 import { createProgramSecrets, watchKey } from "./vault/index.ts";
 import { VERSION, cleanDescription, createExecutionId, createHostPowers, createResultId } from "./host-powers.ts";
-import { createSeed, drawHex } from "./host-powers.ts";
+import { createSeed, drawBytes, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 import { APPROVALS_KEY, createDeskFor, leaseOf, openEgressFor } from "./open-records.ts";
 import { openHeld, openQueue, openRecords } from "./open-records.ts";
@@ -48,25 +46,26 @@ export interface GatewayOptions {
 }
 
 /** Opens every room after those that it needs, and closes them in reverse order. */
-export async function openGateway(settings: Settings, options: GatewayOptions = {}): Promise<Gateway> {
+export async function openGateway(settings: Settings, options: GatewayOptions = {}): Promise<OpenGateway> {
   await using opened = new AsyncDisposableStack();
   const rooms = await openRooms(settings, options, opened);
   const { host, records, catalog, policy, sandbox, approvals, quotas, checker } = rooms;
-  const { store, ledger } = records;
-  const { report, mask } = host;
+  const [{ store, ledger }, { report, mask }, { analysis }] = [records, host, settings];
+  const identity = await openIdentity({ ...records, now: Date.now, random: drawBytes });
   const takeView: Gateway["takeSnapshot"] = async (who, needed) => policy.view(await catalog.takeSnapshot(needed), who);
-  const describe = createDescribe({ ...rooms, takeView, hide: mask.hide });
-  const { analysis } = settings;
-  const names = { createId: createExecutionId, createSeed, now: Date.now, owner: nameProcess(), hasEnded };
-  const shared = { ...rooms, store, ledger, report, hide: mask.hide, traces: rooms.telemetry.traces, describe };
+  const discovery = createDiscovery({ ...rooms, takeView, hide: mask.hide });
+  const names = { identity, createId: createExecutionId, createSeed, now: Date.now, owner: nameProcess(), hasEnded };
+  const shared = { ...rooms, store, ledger, report, hide: mask.hide, traces: rooms.telemetry.traces, ...discovery };
   const deps = connectRooms({
     ...shared,
     ...names,
     analysis,
+    maskPaths: createOwnMask(settings, import.meta.dirname, homedir()).own,
     timebox,
     limits: settings.sandbox.limits,
     durability: settings.store.durability,
     graceMs: settings.approvals.graceMs,
+    spare: { ...rooms.spare, settings: settings.approvals },
     isLasting: options.lasting === true,
     check: (program, { surface, snapshot, ...more }) =>
       checkProgram(program, surface, { ...more, checker, guide: createGuide(snapshot), blocks: analysis.blockOnError }),
@@ -74,33 +73,38 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
       ...shared,
       ...defined({ preview: settings.audit.previews ? createPreview(mask.hide) : undefined }),
       planCalls: ({ program, analysis: isWanted = true }, snapshot) =>
-        program && analysis.enabled && isWanted ? planCalls(program.calls, snapshot) : undefined,
+        program && analysis.enabled && isWanted ? planCalls(program.calls, snapshot, program.start) : undefined,
       stateTool: (tool) => stateTool(policy.current(), settings.policy.labels, tool),
     }),
   });
-  const onDecided: typeof approvals.onDecided = (listener) => approvals.onDecided(listener);
-  const background = { everyMs: POLL_MS, noteHeld: () => quotas.noteHeld(), onDecided };
-  const executions = opened.use(openExecutions(deps, background));
+  const environment = process.env;
+  const people = createPeopleGuide({ ...names, ...settings, values: store.meta, environment });
+  opened.use(notifyPeople(settings.approvals.notify, { ...rooms, ...records, ...host, ...names, environment, people }));
+  const executions = opened.use(openExecutions(deps, { everyMs: POLL_MS, quotas, approvals }));
   const { engine, isolation, layers } = sandbox;
   const resources = opened.move();
-  return createGateway({
+  const gateway = createGateway({
     executions,
+    ledger: store.ledger,
     history: createHistory({ store, engine, isolation, now: Date.now }),
     health: { version: VERSION, engine, isolation, layers, startedAt: Date.now() },
     check: createCheck({ store, sandbox, policy, report, now: Date.now }),
     takeView,
     statuses: () => catalog.statuses(),
     changes: [(listener) => rooms.watch.onToolsChanged(listener), (listener) => policy.onChange(listener)],
-    hide: mask.hide,
-    describe,
+    ...discovery,
+    answerTokens: settings.catalog,
     ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics }),
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
     patienceMs: settings.clients.patienceMs,
     held: openHeld(records),
-    approvals: createDeskFor(approvals, records, host),
+    approvals: createDeskFor(settings, approvals, records, host),
+    onApprovalRequested: (listener) => approvals.onRequested(listener),
+    people,
     close: () => resources.disposeAsync(),
   });
+  return { ...gateway, identity, agent: await identity.local() };
 }
 
 async function openRooms(settings: Settings, options: GatewayOptions, opened: AsyncDisposableStack) {
@@ -116,7 +120,8 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const { source, folder: _, ...sections } = settings;
   const start = { source: source.kind, sections, version: VERSION, process: nameProcess() };
   opened.use(await recordLife({ store, ledger, seed, ...start }));
-  const policy = opened.use(await openPolicyFor(settings, records, host));
+  const policyPowers = { settings: settings.policy, everyMs: POLL_MS, record: records.record, meta: store.meta, warn };
+  const policy = opened.use(await openPolicy({ ...policyPowers, ...defined({ file: followRuleFiles(settings) }) }));
   await vault.ready();
   await vault.known(); // masks every secret that is set
   opened.use(watchKey({ vault, everyMs: POLL_MS, warn }));
@@ -129,9 +134,8 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   upstreams.startEager();
   opened.use(watchRestarts({ connectors, values: store.meta, everyMs: POLL_MS }));
   opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: POLL_MS }));
-  const labelsOf = createLabeler(settings, settings.policy.labels);
-  const pins = { store: store.pins, record: records.record, modeOf };
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
+  const known = { pins: { store: store.pins, record: records.record, modeOf }, ...reviewTools(settings) };
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
   const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));
   const approvals = opened.use(await openQueue(settings, records, host));
   const seal = await vault.openSeal();
@@ -147,29 +151,20 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     upstreams: () => catalog.statuses(),
     checkerStarts: () => checker.stats().starts,
   });
-  const isEnabled = settings.approvals.elicitation;
-  const tokenKey = seal.derive("tokens of programs");
-  const network = { egress, policy: policyOfPrograms, ceiling: settings.egress.networkPolicy };
+  const [isEnabled, tokenKey] = [settings.approvals.elicitation, seal.derive("tokens of programs")];
+  const observed = { egress, shapes, metrics };
   const basics = { host, records, policy, catalog, sandbox, approvals, journals, retention, watch, checker, telemetry };
   return {
     ...basics,
-    shapes,
-    metrics,
-    clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled }),
+    ...observed,
+    spare: opened.use(openSpareSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed })),
+    clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled, duties: settings.approvals }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
     flows: opened.use(await openFlows({ settings: settings.policy, store, everyMs: POLL_MS, now: Date.now })),
     quotas: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }),
     secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey, mask }),
-    network: createProgramNetwork(network),
+    network: createProgramNetwork({ egress, policy: policyOfPrograms, ceiling: settings.egress.networkPolicy }),
   };
-}
-
-/** The rules of the configuration and of its rule file, if it names one. */
-function openPolicyFor({ policy }: Settings, { store, record }: Records, { warn }: HostPowers): Promise<Policy> {
-  const ids = new Set(policy.rules.map(({ id }) => id));
-  const file = policy.file === undefined ? undefined : followRules(policy.file, ids);
-  const powers = { everyMs: POLL_MS, record, meta: store.meta, warn };
-  return openPolicy({ settings: policy, ...defined({ file }), ...powers });
 }
 
 interface Foundation {
@@ -207,18 +202,18 @@ function openUpstreams(
   const powers = { settings, egress, keeper, vault, mask, watchFamily, now: Date.now, environment: process.env };
   return createUpstreams({
     ...powers,
+    paths: createOwnMask(settings, import.meta.dirname, homedir()),
     checkReach: createReachCheck(settings, process.env),
     values: store.meta,
     holdLease: leaseOf(records),
     readDocument: (path, maxBytes) => readTextFile(path, { maxBytes, kind: "an OpenAPI document" }),
-    record: (entry) => void ledger.write(entry, "batched").catch(() => undefined),
+    write: (entry) => ledger.write(entry, "batched"),
   });
 }
 
-function openShapesFor({ store, ledger }: Records): ReturnType<typeof openShapes> {
-  const record: Parameters<typeof openShapes>[0]["record"] = (drift) =>
-    ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
-  return openShapes({ store: store.shapes, now: Date.now, record });
+function openShapesFor({ store: { shapes: store }, ledger }: Records): ReturnType<typeof openShapes> {
+  const drifted = { actor: "gateway", action: "shape.drifted" };
+  return openShapes({ store, now: Date.now, record: (drift) => ledger.write({ ...drifted, ...drift }) });
 }
 
 /** Opens a sandbox and nothing else: no store, no upstream, no network. */

@@ -3,16 +3,18 @@
 import { dirname, join } from "node:path";
 
 import { findChange, listKnownTools, openHeldDefinitions } from "./catalog/index.ts";
+import { openRuleBook } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createLease, createLoginStore, createLogins, requestRestart, resolveProxyLogin } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
+import { openIdentity } from "./identity/index.ts";
 import { createControl, createHistory, findRecording, openJournals } from "./execution/index.ts";
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
-import { createDesk, createLabelDesk, openApprovals, openQuotas } from "./policy/index.ts";
-import type { Approvals } from "./policy/index.ts";
+import { createAlwaysRules, createDesk, createLabelDesk, openApprovals, openQuotas } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
+import { findPage } from "./surfaces/index.ts";
 import type { OperatorRecords, StoredRecords } from "./surfaces/index.ts";
 import { findSigningKey, loadSigningKey, maskKnownSecrets, openVault, unlockToRead } from "./vault/index.ts";
 import { cleanDescription, createApprovalId, createHostPowers, drawBytes, drawHex } from "./host-powers.ts";
@@ -100,6 +102,7 @@ export async function openOperatorRecords(
   return {
     vault,
     held: openHeld(records),
+    rules: openAlwaysRules(settings, records, host),
     labels: createLabelDesk({ ...settings.policy, store, record, now: Date.now }),
     logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
     control: createControl({
@@ -113,9 +116,11 @@ export async function openOperatorRecords(
       releaseQuota: (execution) =>
         openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost(execution),
     }),
+    openIdentity: () => openIdentity({ ...records, now: Date.now, random: drawBytes }),
+    findPage: () => findPage({ values: store.meta, hasEnded }),
     openDesk: async () => {
       await maskKnownSecrets(settings, vault, host.mask);
-      return createDeskFor(resources.use(await openQueue(settings, records, host)), records, host);
+      return createDeskFor(settings, resources.use(await openQueue(settings, records, host)), records, host);
     },
     restart: async (id, actor) => {
       await ledger.write({ actor, action: "upstream.restart", subject: id, detail: {} });
@@ -133,21 +138,31 @@ export async function openOperatorRecords(
 
 /** The caller closes it before the records. */
 export async function openQueue(
-  { approvals: { expiryMs } }: Settings,
+  { approvals: { expiryMs, ...duties } }: Settings,
   { store, ledger, vault }: Pick<Records, "store" | "ledger" | "vault">,
   { warn }: Pick<HostPowers, "warn"> = createHostPowers(),
-): Promise<Approvals> {
-  const seal = await vault.openSeal();
-  return openApprovals({ store, ledger, seal, now: Date.now, createId: createApprovalId, expiryMs, warn });
+): ReturnType<typeof openApprovals> {
+  const { personOf } = await openIdentity({ store, ledger, vault, now: Date.now, random: drawBytes });
+  const more = { createId: createApprovalId, expiryMs, warn, duties: { ...duties, personOf } };
+  return openApprovals({ store, ledger, seal: await vault.openSeal(), now: Date.now, ...more });
 }
 
-export function createDeskFor(approvals: Approvals, { store }: Records, { mask }: HostPowers) {
-  return createDesk({ approvals, store, hide: mask.hide, findChange: (approval) => findChange(store.pins, approval) });
+type Queue = Awaited<ReturnType<typeof openQueue>>;
+
+export function createDeskFor(settings: Settings, approvals: Queue, records: Records, host: HostPowers) {
+  const powers = { store: records.store, hide: host.mask.hide, rules: openAlwaysRules(settings, records, host) };
+  const { approvals: duties } = settings;
+  return createDesk({ approvals, duties, ...powers, findChange: (one) => findChange(records.store.pins, one) });
+}
+
+function openAlwaysRules(settings: Settings, { record }: Records, { mask }: HostPowers) {
+  return createAlwaysRules({ book: openRuleBook(settings), record, hide: mask.hide, now: Date.now });
 }
 
 export function openHeld({ store, record }: Records) {
   const onApproved = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
-  return openHeldDefinitions({ store: store.pins, clean: cleanDescription, now: Date.now, record, onApproved });
+  const powers = { clean: cleanDescription, now: Date.now, record, onApproved };
+  return openHeldDefinitions({ store: store.pins, values: store.meta, ...powers });
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

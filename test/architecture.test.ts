@@ -175,10 +175,10 @@ test("a gated package enters through its own rooms", () => {
   assert.deepEqual(findUngated("src"), []);
 });
 
-test("the domain imports nothing, and the sandbox only domain, timing and text", () => {
+test("the domain imports nothing, and the sandbox only domain, timing, text and processes", () => {
   const outside = listImports("src").filter(({ room, target }) => room === "domain" && !target.startsWith("./"));
   assert.deepEqual(outside, []);
-  assert.deepEqual(ROOMS["sandbox"]?.imports, ["domain", "timing", "text"]);
+  assert.deepEqual(ROOMS["sandbox"]?.imports, ["domain", "timing", "text", "processes"]);
 });
 
 test("no file switches a rule off", () => {

@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ["domain", "timing", "text"],
   },
   processes: {
-    does: "Ends every child process with the gateway, however the gateway ends.",
+    does: "Ends every child process with the gateway, however the gateway ends, and has the parts that confine one.",
     never: "start anything that a program names",
     imports: ["domain", "timing", "text"],
   },
@@ -53,10 +53,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "follow a redirect unchecked",
     imports: ["domain", "timing", "text", "ledger"],
   },
+  identity: {
+    does: "Knows who a principal is: people, roles, tokens, sessions, and the principals made from them.",
+    never: "keep a credential that can be read back",
+    imports: ["domain", "timing", "text", "store", "ledger", "vault", "egress"],
+  },
   connectors: {
     does: "Speaks each upstream's protocol and presents tools and calls.",
     never: "know who is asking",
-    imports: ["domain", "timing", "text", "vault", "egress"],
+    imports: ["domain", "timing", "text", "processes", "vault", "egress"],
   },
   catalog: {
     does: "Merges upstream tools into one named, searchable snapshot.",
@@ -85,8 +90,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   sandbox: {
     does: "Runs a program in an isolate within limits.",
-    never: "import any room but `domain`, `timing` and `text`",
-    imports: ["domain", "timing", "text"],
+    never: "import a room that holds data, or has a power but to start processes",
+    imports: ["domain", "timing", "text", "processes"],
   },
   bridge: {
     does: "Takes every call of a program through one list of steps.",
@@ -120,6 +125,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger",
       "vault",
       "egress",
+      "identity",
       "connectors",
       "catalog",
       "typegen",
@@ -160,7 +166,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   config: { folders: ["read", "schema"], interface: ["expand-references.ts", "formats.ts", "problems.ts"] },
   "config/schema": { folders: ["values"], interface: [] },
   connectors: {
-    folders: ["adapter", "login", "mcp", "openapi", "restart"],
+    folders: ["adapter", "confinement", "login", "mcp", "openapi", "restart"],
     interface: [
       "breaker.ts",
       "connector.ts",
@@ -169,6 +175,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "network-policies.ts",
       "settings.ts",
       "shown-text.ts",
+      "start-launch.ts",
       "upstream-error.ts",
     ],
   },
@@ -179,7 +186,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   egress: { folders: ["connect", "http"], interface: ["check-url.ts", "network.ts", "reach.ts"] },
   execution: {
-    folders: ["history", "journal", "recover", "replay", "results", "run", "suspend"],
+    folders: ["evidence", "history", "journal", "recover", "replay", "results", "run", "suspend"],
     interface: [
       "deps.ts",
       "execution-log.ts",
@@ -188,6 +195,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "kept-results.ts",
       "ledger-trail.ts",
       "quotas.ts",
+      "record-deliveries.ts",
       "requests.ts",
       "running-table.ts",
       "settle.ts",
@@ -197,11 +205,13 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["export", "signing"],
     interface: ["chain-check.ts", "follow-chain.ts", "open-ledger.ts", "record.ts", "signer.ts", "statement.ts"],
   },
+  processes: { folders: ["confinement"], interface: [] },
   policy: { folders: ["approvals", "flows", "quotas", "rules"], interface: ["decision.ts", "matches-tool.ts"] },
   sandbox: {
     folders: ["confinement", "engines", "pool", "program"],
     interface: [
       "engine.ts",
+      "find-built.ts",
       "frames.ts",
       "guest.generated.ts",
       "measure.ts",
@@ -218,14 +228,17 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
-  store: { folders: ["sqlite"], interface: ["approvals.ts", "executions.ts", "quotas.ts", "row.ts", "store.ts"] },
+  store: {
+    folders: ["sqlite"],
+    interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "store.ts"],
+  },
   "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
     folders: ["admin", "cli", "demo", "mcp"],
-    interface: ["gateway.ts", "parse-request.ts"],
+    interface: ["describe-evidence.ts", "gateway.ts", "parse-request.ts", "reach-people.ts"],
   },
   "surfaces/cli": {
-    folders: ["approvals", "executions", "servers"],
+    folders: ["approvals", "executions", "people", "policy", "servers"],
     interface: ["add-command.ts", "powers.ts", "print.ts"],
   },
   "surfaces/mcp": { folders: ["elicitation"], interface: [] },
@@ -250,17 +263,24 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   // One file passes a local socket to a child; it makes no other connection.
   { match: /^node:net$/, rooms: ["egress", "surfaces", "sandbox/open-wire.ts"] },
-  // One file of the command line opens a browser.
+  // One file of the command line opens a browser, and one shows a notification.
   {
     match: /^node:child_process$/,
-    rooms: ["connectors", "sandbox", "processes", "checker", "surfaces/cli/open-browser.ts"],
+    rooms: [
+      "connectors",
+      "sandbox",
+      "processes",
+      "checker",
+      "surfaces/cli/open-browser.ts",
+      "surfaces/show-on-desktop.ts",
+    ],
   },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
   {
     match: /^node:crypto$/,
-    rooms: ["text", "vault", "ledger", "catalog", "telemetry", "surfaces"],
+    rooms: ["text", "vault", "ledger", "identity", "catalog", "telemetry", "surfaces", "egress/open-webhook.ts"],
   },
   {
     match: /^node:fs(\/.*)?$/,
@@ -276,6 +296,9 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       "ledger/export/open-file-sink.ts",
       // The checker's process reads the compiler's own library when it starts, before it is given a program.
       "checker/child/compiler.ts",
+      // Which files a confined server needs, and folders of its own.
+      "connectors/confinement/confine-server.ts",
+      "connectors/confinement/grants.ts",
     ],
   },
 ];

@@ -2,17 +2,18 @@
 
 import { config } from "zod/mini";
 
+import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
 import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */
 config({ jitless: true });
 
-/** Why a request failed: `token` (unauthenticated), `away` (no answer) or `refused` (with the gateway's message). */
+/** Why a request failed: `session` (unauthenticated), `away` (no answer) or `refused` (with the gateway's message). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  readonly kind: "token" | "away" | "refused";
+  readonly kind: "session" | "away" | "refused";
 
-  constructor(kind: "token" | "away" | "refused", message: string) {
+  constructor(kind: "session" | "away" | "refused", message: string) {
     super(message);
     this.kind = kind;
   }
@@ -20,25 +21,34 @@ export class ApiError extends Error {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** Keeps the token to itself and sends it in a header, never in an address. */
-export function createApi(token: string) {
+/** The session is a cookie that this page cannot read. */
+export function createApi() {
   return {
-    status: async () => statusSchema.parse(await ask(token, "/api/status")),
-    executions: async (limit: number) => executionsSchema.parse(await ask(token, `/api/executions?limit=${limit}`)),
+    /** Exchanges the one-time code of `glovebox open` for a session. */
+    enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
+    status: async () => statusSchema.parse(await ask("/api/status")),
+    executions: async (limit: number) => executionsSchema.parse(await ask(`/api/executions?limit=${limit}`)),
+    approvals: async () => approvalsSchema.parse(await ask("/api/approvals")),
+    approval: async (id: string) => approvalReviewSchema.parse(await ask(`/api/approvals/${id}`)),
+    decide: async (id: string, verdict: "approve" | "reject") => {
+      const body = JSON.stringify({ verdict });
+      return approvalAnswerSchema.parse(await ask(`/api/approvals/${id}`, undefined, body));
+    },
     tools: async (query: string, signal: AbortSignal) => {
       const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
-      return toolsSchema.parse(await ask(token, path, signal));
+      return toolsSchema.parse(await ask(path, signal));
     },
   };
 }
 
-async function ask(token: string, path: string, signal?: AbortSignal): Promise<unknown> {
-  const headers = { authorization: `Bearer ${token}` };
-  const response = await window.fetch(path, { headers, signal: signal ?? null }).catch((error: unknown) => {
+async function ask(path: string, signal?: AbortSignal, text?: string): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const sent = text === undefined ? {} : { method: "POST", headers, body: text };
+  const response = await window.fetch(path, { ...sent, signal: signal ?? null }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
     throw new ApiError("away", "Glovebox does not answer; it may have been stopped.");
   });
-  if (response.status === 401) throw new ApiError("token", "The token is not the one of this start.");
+  if (response.status === 401) throw new ApiError("session", "This browser does not have a session.");
   const body: unknown = await response.json();
   if (response.ok) return body;
   const failure = failureSchema.safeParse(body);

@@ -1,5 +1,6 @@
 /** The admin page: polls the gateway every few seconds and shows its state. */
 
+import { findNamed, renderApprovals } from "./approvals.ts";
 import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
@@ -8,7 +9,6 @@ import { renderEntrance, renderExecutions, renderHeader, renderIsolation, render
 
 const REFRESH_MS = 3_000;
 const SHOWN_EXECUTIONS = 25;
-const TOKEN_KEY = "glovebox.token";
 
 const header = findElement("header");
 const content = findElement("content");
@@ -17,35 +17,33 @@ const content = findElement("content");
 const parts = {
   notice: element("div", { role: "status" }),
   isolation: element("div"),
+  approvals: element("div", { "aria-live": "polite" }),
   upstreams: element("div"),
   executions: element("div"),
 };
 
-open();
+void open();
 
-function open(): void {
-  const token = takeToken();
+async function open(): Promise<void> {
+  const code = takeCode();
   show(header, ...renderHeader(undefined));
-  if (token === undefined) return show(content, renderEntrance("It was opened without a token."));
-  const api = createApi(token);
+  const api = createApi();
+  if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   const tools = createToolSearch((query, signal) => api.tools(query, signal));
   content.replaceChildren(
     parts.notice,
     parts.isolation,
+    createSection("Waiting for approval", parts.approvals),
     element("div", { class: "columns" }, createSection("Servers", parts.upstreams), createSection("Tools", tools)),
     createSection("Recent executions", parts.executions),
   );
   void keepFresh(api);
 }
 
-/**
- * The token of this start. It arrives in the fragment of the address, which a browser does not send, and moves at once
- * from the address bar into the memory of this tab. One in the URL takes precedence over a remembered one.
- */
-function takeToken(): string | undefined {
-  const sent = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (sent === null || sent === "") return sessionStorage.getItem(TOKEN_KEY) ?? undefined;
-  sessionStorage.setItem(TOKEN_KEY, sent);
+/** The one-time code. It arrives in the fragment of the address, which a browser does not send, and is removed at once. */
+function takeCode(): string | undefined {
+  const sent = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (sent === null || sent === "") return undefined;
   history.replaceState(null, "", location.pathname);
   return sent;
 }
@@ -59,13 +57,20 @@ async function keepFresh(api: Api): Promise<void> {
   }
 }
 
-/** Returns false when the token is refused; then polling ends. */
+/** Returns false without a session; then polling ends. */
 async function refresh(api: Api): Promise<boolean> {
   try {
     const [status, { executions }] = await Promise.all([api.status(), api.executions(SHOWN_EXECUTIONS)]);
+    const approvals = await findApprovals(api);
+    const waiting = approvals.filter(({ state }) => state === "pending").length;
+    document.title = waiting > 0 ? `(${waiting}) Glovebox` : "Glovebox";
     show(header, ...renderHeader(status));
     show(parts.notice);
     show(parts.isolation, ...renderIsolation(status));
+    const again = (problem?: string): void => {
+      void refresh(api).then(() => problem !== undefined && showProblem(problem));
+    };
+    show(parts.approvals, ...renderApprovals(approvals, api, again));
     show(parts.upstreams, renderUpstreams(status.upstreams));
     show(parts.executions, renderExecutions(executions, Date.now()));
     return true;
@@ -74,14 +79,23 @@ async function refresh(api: Api): Promise<boolean> {
   }
 }
 
+/** The one that the address names, or all that wait. */
+async function findApprovals(api: Api) {
+  const named = findNamed(location.pathname);
+  return named === undefined ? (await api.approvals()).approvals : [(await api.approval(named)).approval];
+}
+
+function showProblem(message: string): void {
+  show(parts.notice, element("p", { class: "card warning" }, message));
+}
+
 function showTrouble(error: unknown): boolean {
-  if (error instanceof ApiError && error.kind === "token") {
-    sessionStorage.removeItem(TOKEN_KEY); // it belongs to an earlier start
+  if (error instanceof ApiError && error.kind === "session") {
     show(content, renderEntrance(error.message));
     return false;
   }
   const message = error instanceof ApiError ? error.message : "The answer of the gateway is not readable.";
-  show(parts.notice, element("p", { class: "card warning" }, message));
+  showProblem(message);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/** The parts of the page: header, isolation, upstreams, executions, and the card for visitors without a token. */
+/** The parts of the page: header, isolation, upstreams, executions, and the card for visitors without a session. */
 
 import type { ExecutionsAnswer, StatusAnswer, UpstreamAnswer } from "../src/surfaces/admin/contract.ts";
 import { element } from "./element.ts";
@@ -7,7 +7,7 @@ type ListedExecution = ExecutionsAnswer["executions"][number];
 
 /** What each level means, in one sentence. */
 const LEVELS: Readonly<Record<StatusAnswer["isolation"], string>> = {
-  strict: "Programs run in a V8 isolate inside a process with every layer of confinement.",
+  strict: "Programs run in a fresh VM inside a process that reaches no file, socket or other process.",
   confined: "Programs run in a V8 isolate inside a process with some layers of confinement.",
   process:
     "Programs run in a V8 isolate in a separate process, but the operating system does not confine it: a flaw in V8 would expose everything that your user can access.",
@@ -37,21 +37,19 @@ export function renderIsolation({ isolation, layers }: StatusAnswer): readonly H
   return [element("div", { class: "card warning", role: "note" }, text, element("ul", {}, ...missing))];
 }
 
-/** Shown without a valid token. `reason` explains why it is missing. */
+/** Shown without a session. `reason` explains why. */
 export function renderEntrance(reason: string): HTMLElement {
   return element(
     "section",
     { class: "card entrance" },
-    element("h2", {}, "This page needs its token"),
+    element("h2", {}, "This page needs a session"),
     element("p", {}, reason),
     element(
       "p",
       {},
-      "Open the full URL that ",
-      element("code", {}, "glovebox serve"),
-      " prints at its start; it ends with ",
-      element("code", {}, "#token=…"),
-      ". The token is new at every start.",
+      "Run ",
+      element("code", {}, "glovebox open"),
+      " on the machine of the gateway. Its link works once, for a minute.",
     ),
   );
 }

@@ -13,8 +13,23 @@ import type { CatalogSnapshot, JsonObject } from "../../src/domain/index.ts";
 export interface Judged {
   readonly query: string;
   readonly right: ReadonlySet<string>;
-  readonly kind: "long" | "short";
+  /** The heading of its section. */
+  readonly kind: string;
 }
+
+/**
+ * `mixed`: hundreds of tools of well-known services. `model`: the same tools, with requests in the words of a model to a
+ * router. `everyday`: the servers of one person, with everyday words. `second`: queries of another author over both.
+ */
+const FILES = {
+  mixed: { tools: "tools.txt", queries: "queries.txt" },
+  model: { tools: "tools.txt", queries: "model-queries.txt" },
+  everyday: { tools: "everyday-tools.txt", queries: "everyday-queries.txt" },
+  second: { tools: "tools.txt", queries: "second-queries.txt" },
+  "second everyday": { tools: "everyday-tools.txt", queries: "second-everyday-queries.txt" },
+} as const;
+
+export type Corpus = keyof typeof FILES;
 
 const linesOf = (file: string): readonly string[] =>
   readFileSync(new URL(file, import.meta.url), "utf8")
@@ -22,33 +37,47 @@ const linesOf = (file: string): readonly string[] =>
     .filter((line) => line.trim() !== "");
 
 /** Servers with their definitions, as a connector would list them. */
-export function readServers(): ReadonlyMap<string, readonly JsonObject[]> {
+export function readServers(corpus: Corpus = "mixed"): ReadonlyMap<string, readonly JsonObject[]> {
   const servers = new Map<string, JsonObject[]>();
   let own: JsonObject[] = [];
-  for (const line of linesOf("tools.txt").filter((one) => !one.startsWith("#"))) {
+  for (const line of linesOf(FILES[corpus].tools).filter((one) => !one.startsWith("#"))) {
     if (line.startsWith("@")) servers.set(line.slice(1), (own = []));
     else own.push(toDefinition(line));
   }
   return servers;
 }
 
+const HINTS = new Map([
+  ["read", { readOnly: true }],
+  ["write", { readOnly: false, destructive: false }],
+  ["destroy", { readOnly: false, destructive: true }],
+]);
+
 function toDefinition(line: string): JsonObject {
-  const [name = "", description = "", parameters = ""] = line.split("|").map((part) => part.trim());
+  const [name = "", description = "", parameters = "", effect = ""] = line.split("|").map((part) => part.trim());
   const properties = parameters.split(/, (?=\w+(?:=|,|$))/).filter((part) => part !== "");
   const entries = properties.map((part) => {
     const [key = "", about = ""] = part.split("=", 2);
-    return [key, { type: "string", ...(about !== "" && { description: about }) }] as const;
+    return [key, toProperty(about)] as const;
   });
-  return { name, description, input: { type: "object", properties: Object.fromEntries(entries) }, output: null };
+  const input = { type: "object", properties: Object.fromEntries(entries) };
+  return { name, description, input, output: null, annotations: HINTS.get(effect) ?? {} };
 }
 
-export function readQueries(): readonly Judged[] {
+/** `<a/b>` is one of these values, anything else a description. */
+function toProperty(about: string): JsonObject {
+  const values = /^<(.+)>$/.exec(about)?.[1];
+  if (values !== undefined) return { type: "string", enum: values.split("/") };
+  return { type: "string", ...(about !== "" && { description: about }) };
+}
+
+export function readQueries(corpus: Corpus = "mixed"): readonly Judged[] {
   const queries: Judged[] = [];
-  let kind: Judged["kind"] = "long";
-  for (const line of linesOf("queries.txt")) {
-    if (line === "# short") kind = "short";
+  let kind = "";
+  for (const line of linesOf(FILES[corpus].queries)) {
     const [query = "", right] = line.split(" => ");
-    if (right !== undefined && !line.startsWith("#")) queries.push({ query, kind, right: new Set(right.split(", ")) });
+    if (line.startsWith("#")) kind = line.slice(2);
+    else if (right !== undefined) queries.push({ query, kind, right: new Set(right.split(", ")) });
   }
   return queries;
 }

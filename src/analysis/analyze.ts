@@ -4,7 +4,7 @@
  */
 
 import { ERRORS, GloveboxError, defined, describeError } from "../domain/index.ts";
-import type { Finding, Limits, Namespace, Program, PublicError } from "../domain/index.ts";
+import type { Finding, Limits, Program, PublicError } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { createRecent } from "../timing/index.ts";
 import type { Recent } from "../timing/index.ts";
@@ -13,19 +13,24 @@ import { checkRules } from "./rules/check-rules.ts";
 import type { RuleSettings } from "./rules/check-rules.ts";
 import { checkSize } from "./prepare/check-size.ts";
 import { readSyntax } from "./program-syntax.ts";
+import type { KnownApi } from "./program-syntax.ts";
 import { dropParameters } from "./prepare/drop-parameters.ts";
 import type { Timebox } from "./typescript/erase-types.ts";
 import { findCalls } from "./plan/find-calls.ts";
+import { findReads } from "./plan/find-reads.ts";
+import { countStart } from "./plan/find-start.ts";
+import { findSpelled } from "./plan/find-spelled.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
 import { blankHashbang, joinInsertions, withoutInsertions } from "./edit-text.ts";
 import { wrapLastObject } from "./prepare/last-object.ts";
 import { createLocator } from "./locate.ts";
+import { LANGUAGE_HINT, explainLanguage, findKeywordArgument, nameLanguage } from "./prepare/name-language.ts";
 import { normalize, toCheckable } from "./prepare/normalize.ts";
 import { refuse } from "./locate.ts";
 import { stripTypes } from "./typescript/strip-types.ts";
 import type { StrippedProgram } from "./parse-javascript.ts";
 import type { StripBounds } from "./typescript/strip-types.ts";
-import { unwrapFence } from "./prepare/unwrap-fence.ts";
+import { findOpenFence, unwrapFence } from "./prepare/unwrap-fence.ts";
 
 /** A refusal carries all findings so far, so that the author can fix them at once. */
 export type AnalysisResult =
@@ -40,14 +45,10 @@ export interface AnalysisOptions extends RuleSettings {
 }
 
 /** Never throws, whatever the source is. */
-export function analyze(
-  source: string,
-  surface: { readonly namespaces: readonly Namespace[] },
-  options: AnalysisOptions,
-): AnalysisResult {
+export function analyze(source: string, surface: KnownApi, options: AnalysisOptions): AnalysisResult {
   const findings: Finding[] = [];
   try {
-    return { ok: true, program: buildProgram(source, surface.namespaces, { ...options, findings }) };
+    return { ok: true, program: buildProgram(source, surface, { ...options, findings }) };
   } catch (thrown) {
     return { ok: false, error: toRefusal(thrown), findings };
   }
@@ -55,9 +56,10 @@ export function analyze(
 
 function buildProgram(
   source: string,
-  namespaces: readonly Namespace[],
+  api: KnownApi,
   options: AnalysisOptions & { readonly findings: Finding[] },
 ): Program {
+  const { namespaces } = api;
   const nesting = checkSize(source, options.limits);
   const locate = createLocator(source);
   // A lone surrogate does not survive transport or hashing; as U+FFFD it is the same everywhere.
@@ -69,19 +71,25 @@ function buildProgram(
     note(`The markdown fence around the program was removed${dropped}`, unwrapped.opened);
   }
   const whole = blankHashbang(unwrapped.text);
-  const given = strip(whole, { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox }, note);
+  const bounds = { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox };
+  const given = stripOrName(unwrapped.text, { source, namespaces, strip: () => strip(whole, bounds, note) });
   const called = dropParameters(given, whole, new Set(namespaces.map(({ name }) => name)));
   const { stripped, tree, text } = called;
   if (called.note) note(called.note.message, called.note.offset, called.note.severity);
   const toAuthor = (offset: number): number => withoutInsertions(stripped.insertions, offset);
   const { sourceBytes } = options.limits;
-  const syntax = readSyntax({ source, tree, namespaces, sourceBytes, toAuthor });
+  const syntax = readSyntax({ source, tree, api, sourceBytes, toAuthor });
+  const keyword = findKeywordArgument(syntax);
+  if (keyword) throw refuseLanguage("Python", { source, namespaces, offset: toAuthor(keyword.start) });
   const checked = checkRules(syntax, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   const { javascript, insertions: added, notes } = normalize(stripped.text, tree);
   for (const { message, offset } of notes) note(message, toAuthor(offset));
   const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
+  const reads = options.enabled ? findReads(syntax, locate) : [];
+  const start = countStart(syntax);
+  const spelled = findSpelled(syntax, unknownNames);
   return defined({
     digest: digestOf(javascript),
     source,
@@ -89,10 +97,43 @@ function buildProgram(
     javascript,
     insertions: joinInsertions(stripped.insertions, added),
     calls: findCalls(syntax, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
+    start: start > 1 ? start : undefined,
     unknownNames: unknownNames.length > 0 ? unknownNames : undefined,
+    reads: reads.length > 0 ? reads : undefined,
+    spelled: spelled.length > 0 ? spelled : undefined,
     findings: options.findings,
     route: chooseRoute(syntax),
   });
+}
+
+/** A source that does not parse may be in another language. */
+function stripOrName(
+  text: string,
+  { source, namespaces, strip: parse }: LanguageSource & { readonly strip: () => StrippedProgram },
+): StrippedProgram {
+  try {
+    return parse();
+  } catch (thrown) {
+    const fence = findOpenFence(text);
+    if (fence !== undefined) throw refuseFence(fence, source);
+    const language = nameLanguage(text);
+    throw language === undefined ? thrown : refuseLanguage(language, { source, namespaces, offset: text.search(/\S/) });
+  }
+}
+
+function refuseFence(fence: string, source: string): GloveboxError {
+  const message = `The markdown fence ${fence} around the program is not closed`;
+  return refuse("PROGRAM_SYNTAX", source, { message, offset: source.indexOf(fence), hint: `Remove the line ${fence}` });
+}
+
+type LanguageSource = KnownApi & { readonly source: string };
+
+function refuseLanguage(
+  language: string,
+  { source, namespaces, offset }: LanguageSource & { readonly offset: number },
+) {
+  const message = explainLanguage(language, source, namespaces);
+  return refuse("PROGRAM_SYNTAX", source, { message, offset: Math.max(0, offset), hint: LANGUAGE_HINT });
 }
 
 /** Source that does not parse may end with an object literal that was meant as the program's value. */
@@ -137,16 +178,14 @@ const MOST_KEPT = 32;
 /** Longer sources are rarely sent twice. */
 const MOST_CHARS = 8_192;
 
-type Surface = Parameters<typeof analyze>[1];
-
 /**
  * Like `analyze`, with fixed options except `varying`. Keeps the results of the last sources, but no refusals: agents
  * often run the same program again, and programs are immutable, so executions can share one.
  */
 export function rememberAnalyses(
   options: Omit<AnalysisOptions, "limits" | "enabled">,
-): (source: string, surface: Surface, varying: Pick<AnalysisOptions, "limits" | "enabled">) => AnalysisResult {
-  const kept = new WeakMap<Surface, Recent<string, AnalysisResult>>();
+): (source: string, surface: KnownApi, varying: Pick<AnalysisOptions, "limits" | "enabled">) => AnalysisResult {
+  const kept = new WeakMap<KnownApi, Recent<string, AnalysisResult>>();
   return (source, surface, varying) => {
     const key = `${varying.enabled} ${varying.limits.sourceBytes} ${source}`;
     const recent = kept.get(surface) ?? createRecent<string, AnalysisResult>(MOST_KEPT);

@@ -4,7 +4,7 @@
  */
 
 import type { AnyNode, BinaryExpression } from "acorn";
-import { withoutParens } from "./read-tree.ts";
+import { staticName, withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 import type { NameBinding, ProgramNames } from "./resolve-scopes.ts";
 
@@ -97,6 +97,9 @@ function foldOnce(node: AnyNode, context: FoldState, steps: number): readonly Co
       return join([next(inner.consequent), next(inner.alternate)]);
     case "LogicalExpression":
       return join([next(inner.left), next(inner.right)]);
+    case "MemberExpression":
+      if (staticName(inner.property, inner.computed) !== "length") return undefined;
+      return combine([next(inner.object)], ([value]) => (typeof value === "string" ? value.length : UNKNOWN));
     case "Identifier":
       return foldName(inner, context, steps);
     default:
@@ -108,7 +111,7 @@ function isConstant(value: unknown): value is Constant {
   return value === null || ["string", "number", "boolean", "undefined"].includes(typeof value);
 }
 
-/** Folds `undefined`, a name with one constant value, or the variable of a loop over an array of constants. */
+/** Folds `undefined`, a name with one constant value or none, or the variable of a loop over an array of constants. */
 function foldName(node: AnyNode, context: FoldState, steps: number): readonly Constant[] | undefined {
   const binding = context.globals.bindingOf(node);
   if (!binding) return node.type === "Identifier" && node.name === "undefined" ? [undefined] : undefined;
@@ -119,6 +122,7 @@ function foldName(node: AnyNode, context: FoldState, steps: number): readonly Co
   if (others.length > 0 || declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier")
     return undefined;
   const loop = context.tree.parentOf(context.tree.parentOf(declarer) ?? declarer);
+  if (loop?.type !== "ForOfStatement" && loop?.type !== "ForInStatement" && !declarer.init) return [undefined];
   const list = loop?.type === "ForOfStatement" ? listOf(loop.right, context) : undefined;
   return list && join(list.map((element) => fold(element, context, steps - 1)));
 }

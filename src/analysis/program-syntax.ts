@@ -3,11 +3,11 @@
  * their form: a method of a global namespace, or an alias of either.
  */
 
-import type { AnyNode, Identifier } from "acorn";
-import type { Namespace } from "../domain/index.ts";
+import type { AnyNode, Identifier, MemberExpression } from "acorn";
+import type { ApiSurface } from "../domain/index.ts";
 import { createConstantFolder } from "./fold.ts";
 import type { ConstantFolder } from "./fold.ts";
-import { withoutParens } from "./read-tree.ts";
+import { staticName, withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 import { resolveScopes } from "./resolve-scopes.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
@@ -27,22 +27,32 @@ export interface ProgramSyntax {
   readonly sourceBytes: number;
   /** The names of the global objects whose methods are tools. */
   readonly namespaces: ReadonlySet<string>;
+  /** False for a tool that may change something, and for an unknown one; absent while a server's tools are unknown. */
+  readonly isRead: (namespace: string, tool: string | undefined) => boolean | undefined;
+  /** The names of its tools, as far as they are known. */
+  readonly toolsOf: (namespace: string) => readonly string[];
 }
+
+/** What is known of the API. */
+export type KnownApi = Pick<ApiSurface, "namespaces" | "effectOf">;
 
 /** The surroundings are read on first use. */
 export function readSyntax(
-  input: Pick<ProgramSyntax, "source" | "tree" | "sourceBytes" | "toAuthor"> & {
-    readonly namespaces: readonly Namespace[];
-  },
+  input: Pick<ProgramSyntax, "source" | "tree" | "sourceBytes" | "toAuthor"> & { readonly api: KnownApi },
 ): ProgramSyntax {
-  const { tree } = input;
+  const { tree, api } = input;
   const globals = resolveScopes(tree);
-  const namespaces = new Set(input.namespaces.map(({ name }) => name));
+  const namespaces = new Set(api.namespaces.map(({ name }) => name));
+  const toolsOf = (namespace: string): readonly string[] =>
+    api.namespaces.find(({ name }) => name === namespace)?.tools ?? [];
   let around: ProgramSyntax["around"] | undefined;
   return {
     ...input,
     globals,
     namespaces,
+    toolsOf,
+    isRead: (namespace, tool) =>
+      api.effectOf && toolsOf(namespace).length > 0 ? api.effectOf(`${namespace}.${tool ?? ""}`) === "read" : undefined,
     folder: createConstantFolder({ tree, globals }),
     around: (node) => (around ??= readSurroundings(tree))(node),
   };
@@ -50,10 +60,26 @@ export function readSyntax(
 
 /** Returns the namespace whose method is called, or `undefined` if this is not a tool call. */
 export function calledNamespace(expression: AnyNode, names: ProgramSyntax): string | undefined {
+  return calledTool(expression, names)?.namespace;
+}
+
+export interface ToolReference {
+  readonly namespace: string;
+  /** `undefined` if the name is computed. */
+  readonly tool: string | undefined;
+}
+
+/** Returns `undefined` if this is not a tool call. */
+export function calledTool(expression: AnyNode, names: ProgramSyntax): ToolReference | undefined {
   const call = withoutChain(expression);
   const callee = call.type === "CallExpression" ? withoutChain(call.callee) : undefined;
-  if (callee?.type === "Identifier") return namespaceOfTool(callee, names);
-  return callee?.type === "MemberExpression" ? namespaceAt(callee.object, names) : undefined;
+  if (callee?.type === "Identifier") return toolOfName(callee, names);
+  return callee?.type === "MemberExpression" ? toolAt(callee, names) : undefined;
+}
+
+function toolAt({ object, property, computed }: MemberExpression, names: ProgramSyntax): ToolReference | undefined {
+  const namespace = namespaceAt(object, names);
+  return namespace === undefined ? undefined : { namespace, tool: staticName(property, computed) };
 }
 
 /** `tools`, or `api` after `const api = tools`. */
@@ -66,18 +92,19 @@ export function namespaceAt(node: AnyNode, names: ProgramSyntax): string | undef
 }
 
 /** `echo` after `const { echo } = tools` or `const echo = tools.echo`. */
-function namespaceOfTool(callee: Identifier, names: ProgramSyntax): string | undefined {
+function toolOfName(callee: Identifier, names: ProgramSyntax): ToolReference | undefined {
   const value = names.globals.valueOf(callee);
   const member = value && withoutChain(value);
-  if (member) return member.type === "MemberExpression" ? namespaceAt(member.object, names) : undefined;
+  if (member) return member.type === "MemberExpression" ? toolAt(member, names) : undefined;
   const [declarer, ...others] = names.globals.bindingOf(callee)?.declarers ?? [];
   if (others.length > 0 || declarer?.type !== "VariableDeclarator" || !declarer.init) return undefined;
-  const isDirect =
-    declarer.id.type === "ObjectPattern" &&
-    declarer.id.properties.some(
-      (part) => part.type === "Property" && part.value.type === "Identifier" && part.value.name === callee.name,
-    );
-  return isDirect ? namespaceAt(declarer.init, names) : undefined;
+  if (declarer.id.type !== "ObjectPattern") return undefined;
+  const part = declarer.id.properties.find(
+    (one) => one.type === "Property" && one.value.type === "Identifier" && one.value.name === callee.name,
+  );
+  const namespace = part && namespaceAt(declarer.init, names);
+  if (namespace === undefined || part?.type !== "Property") return undefined;
+  return { namespace, tool: staticName(part.key, part.computed) };
 }
 
 export function withoutChain(node: AnyNode): AnyNode {

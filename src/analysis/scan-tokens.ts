@@ -17,6 +17,10 @@ const WORD = /(?:[\w$\\]|[^\u0000-\u007f\s])+/uy;
 const MARK = /=>|[=!]==?|\*\*=?|\?\.|\?\?=?|[<>]=|&&=?|\|\|=?|\+\+|--|[-+*/%&|^]=|[^]/uy;
 const LINE_END = /[\n\r\u2028\u2029]/u;
 const LINE_REST = /[^\n\r\u2028\u2029]*/uy;
+/** No longer mark starts with one of these. Half of the tokens of a program are among them. */
+const SINGLE_MARKS = new Set("(){}[],;:.~");
+/** Between these, every character but the slash starts a token. */
+const [LAST_CONTROL, DELETE] = [0x20, 0x7f];
 /** After these a slash starts a regular expression; after any other word it divides. */
 const BEFORE_REGEX = new Set([
   "return",
@@ -74,6 +78,7 @@ function readToken(
   last: Token | undefined,
 ): Pick<Token, "kind" | "text"> & { readonly end: number } {
   const first = text.charAt(at);
+  if (SINGLE_MARKS.has(first)) return { kind: "mark", text: first, end: at + 1 };
   if (first === "`") return { kind: "value", text: first, end: at + 1 };
   if (first === '"' || first === "'") return { kind: "value", text: first, end: skipString(text, at, first) };
   const end = first === "/" ? regexEnd(text, at, last) : 0;
@@ -86,6 +91,8 @@ function readToken(
 }
 
 function skipGap(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code > LAST_CONTROL && code < DELETE && text.charAt(at) !== "/") return at;
   if (text.startsWith("//", at)) return at + matchAt(LINE_REST, text, at).length;
   if (text.startsWith("/*", at)) {
     const end = text.indexOf("*/", at + 2);
@@ -132,5 +139,5 @@ function regexEnd(text: string, start: number, last: Token | undefined): number 
 
 function matchAt(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
-  return pattern.exec(text)?.[0] ?? "";
+  return pattern.test(text) ? text.slice(at, pattern.lastIndex) : "";
 }

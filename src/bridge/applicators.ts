@@ -5,22 +5,26 @@
 
 import { defined, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 import { resolveRef } from "../typegen/index.ts";
 
 import { FAILS, FITS, UNKNOWN, fail, namesOf, spendSteps } from "./assertions.ts";
-import type { Fit, SchemaCheck, SchemaVisit } from "./assertions.ts";
+import type { Fit, SchemaVisit } from "./assertions.ts";
 import { matchPattern } from "./match-pattern.ts";
 
 export interface PartVisit extends SchemaVisit {
-  readonly apply: (schema: Json, value: Json, visit: PartVisit) => Fit;
+  readonly apply: (schema: Json, value: Json, visit: PartVisit) => SlicedWork<Fit>;
   readonly root: JsonSchema;
   /** In old drafts a reference replaces its schema. */
   readonly isOldDraft: boolean;
   /** Names and indexes that some schema was applied to; absent if no schema asks for them. */
   readonly evaluated?: Set<string>;
+  /** The steps that are left at the next pause. */
+  readonly pause: { at: number };
 }
 
-export type PartCheck = SchemaCheck<PartVisit>;
+/** Like an assertion, and pauses where the schemas inside do. */
+export type PartCheck = (value: Json, visit: PartVisit) => SlicedWork<Fit>;
 
 /** All of them must hold. */
 export function both(one: Fit, other: Fit): Fit {
@@ -28,9 +32,9 @@ export function both(one: Fit, other: Fit): Fit {
 }
 
 export function createRefCheck({ $ref }: JsonObject): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     const target = typeof $ref === "string" ? resolveRef(visit.root, $ref) : undefined;
-    return target === undefined ? UNKNOWN : visit.apply(target, value, below(visit, "$ref"));
+    return target === undefined ? UNKNOWN : yield* visit.apply(target, value, below(visit, "$ref"));
   };
 }
 
@@ -56,9 +60,9 @@ function toStep(name: string): string {
 }
 
 /** Applies one of several schemas. What it evaluates counts only if it does not fail. */
-function applyBranch(schema: Json, value: Json, visit: PartVisit): Fit {
+function* applyBranch(schema: Json, value: Json, visit: PartVisit): SlicedWork<Fit> {
   const evaluated = visit.evaluated && new Set<string>();
-  const fit = visit.apply(schema, value, { ...visit, ...defined({ evaluated }) });
+  const fit = yield* visit.apply(schema, value, { ...visit, ...defined({ evaluated }) });
   if (fit !== FAILS) for (const name of evaluated ?? []) visit.evaluated?.add(name);
   return fit;
 }
@@ -69,9 +73,9 @@ function forget({ problems }: PartVisit, since: number): void {
 }
 
 export function createNotCheck({ not = true }: JsonObject): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     const since = visit.problems.length;
-    const fit = visit.apply(not, value, {
+    const fit = yield* visit.apply(not, value, {
       ...below(visit, "not"),
       ...defined({ evaluated: visit.evaluated && new Set<string>() }),
     });
@@ -83,10 +87,10 @@ export function createNotCheck({ not = true }: JsonObject): PartCheck {
 
 export function createAllCheck({ allOf }: JsonObject): PartCheck {
   const schemas = listOf(allOf);
-  return (value, visit) => {
+  return function* (value, visit) {
     let fit: Fit = FITS;
     for (const [at, schema] of schemas.entries())
-      fit = both(fit, applyBranch(schema, value, below(visit, `allOf/${at}`)));
+      fit = both(fit, yield* applyBranch(schema, value, below(visit, `allOf/${at}`)));
     return fit;
   };
 }
@@ -100,9 +104,11 @@ export function createOneCheck({ oneOf }: JsonObject): PartCheck | undefined {
 }
 
 function createChoiceCheck(keyword: "anyOf" | "oneOf", schemas: readonly Json[]): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     const since = visit.problems.length;
-    const fits = schemas.map((schema, at) => applyBranch(schema, value, below(visit, `${keyword}/${at}`)));
+    const fits: Fit[] = [];
+    for (const [at, schema] of schemas.entries())
+      fits.push(yield* applyBranch(schema, value, below(visit, `${keyword}/${at}`)));
     const matches = fits.filter((fit) => fit === FITS).length;
     const isOpen = fits.includes(UNKNOWN);
     const fit = keyword === "anyOf" ? anyOf(matches, isOpen) : exactlyOne(matches, isOpen);
@@ -134,12 +140,12 @@ export function createConditionCheck({
   then = true,
   else: otherwise = true,
 }: JsonObject): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     const since = visit.problems.length;
-    const fit = applyBranch(condition, value, below(visit, "if"));
+    const fit = yield* applyBranch(condition, value, below(visit, "if"));
     forget(visit, since);
-    const yes = fit === FAILS ? FITS : applyBranch(then, value, below(visit, "then"));
-    const no = fit === FITS ? FITS : applyBranch(otherwise, value, below(visit, "else"));
+    const yes = fit === FAILS ? FITS : yield* applyBranch(then, value, below(visit, "then"));
+    const no = fit === FITS ? FITS : yield* applyBranch(otherwise, value, below(visit, "else"));
     if (fit !== UNKNOWN || yes === no) return both(yes, no);
     forget(visit, since);
     return UNKNOWN;
@@ -147,11 +153,11 @@ export function createConditionCheck({
 }
 
 export function createNamesCheck({ propertyNames = true }: JsonObject): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     let fit: Fit = FITS;
     for (const name of isJsonObject(value) ? Object.keys(value) : []) {
       const since = visit.problems.length;
-      const named = visit.apply(propertyNames, name, inside(visit, name, "propertyNames"));
+      const named = yield* visit.apply(propertyNames, name, inside(visit, name, "propertyNames"));
       if (named === FAILS) {
         forget(visit, since);
         fail(visit, "propertyNames", `Property name "${name}" does not match schema.`);
@@ -172,11 +178,11 @@ export function createDependentCheck(
   const entries = Object.entries(setting).map(([name, needed]) => {
     return [name, Array.isArray(needed) ? { required: namesOf(needed) } : needed] as const;
   });
-  return (value, visit) => {
+  return function* (value, visit) {
     let fit: Fit = FITS;
     for (const [name, needed] of entries) {
       if (!isJsonObject(value) || !Object.hasOwn(value, name)) continue;
-      fit = both(fit, applyBranch(needed, value, below(visit, `${keyword}/${toStep(name)}`)));
+      fit = both(fit, yield* applyBranch(needed, value, below(visit, `${keyword}/${toStep(name)}`)));
     }
     return fit;
   };
@@ -186,19 +192,22 @@ export function createDependentCheck(
 export function createFieldsCheck({ properties, patternProperties, additionalProperties }: JsonObject): PartCheck {
   const fields = isJsonObject(properties) ? properties : {};
   const patterns = isJsonObject(patternProperties) ? Object.entries(patternProperties) : [];
-  return (value, visit) => {
+  return function* (value, visit) {
     if (!isJsonObject(value)) return FITS;
     let fit: Fit = FITS;
     for (const [name, schema] of Object.entries(fields)) {
       if (!Object.hasOwn(value, name)) continue;
       visit.evaluated?.add(name);
-      fit = both(fit, visit.apply(schema, value[name] ?? null, inside(visit, name, `properties/${toStep(name)}`)));
+      fit = both(
+        fit,
+        yield* visit.apply(schema, value[name] ?? null, inside(visit, name, `properties/${toStep(name)}`)),
+      );
     }
     for (const [name, field] of patterns.length === 0 && additionalProperties === undefined
       ? []
       : Object.entries(value)) {
       const isDeclared = Object.hasOwn(fields, name);
-      fit = both(fit, checkByName({ name, field, isDeclared, patterns, others: additionalProperties }, visit));
+      fit = both(fit, yield* checkByName({ name, field, isDeclared, patterns, others: additionalProperties }, visit));
     }
     return fit;
   };
@@ -212,7 +221,7 @@ interface FieldByName {
   readonly others: Json | undefined;
 }
 
-function checkByName({ name, field, isDeclared, patterns, others }: FieldByName, visit: PartVisit): Fit {
+function* checkByName({ name, field, isDeclared, patterns, others }: FieldByName, visit: PartVisit): SlicedWork<Fit> {
   let fit: Fit = FITS;
   let isKnown = isDeclared;
   let mayMatch = false;
@@ -221,33 +230,36 @@ function checkByName({ name, field, isDeclared, patterns, others }: FieldByName,
     spendSteps(visit, 1);
     if (isMatch === false) continue;
     const at = inside(visit, name, `patternProperties/${toStep(pattern)}`);
-    fit = both(fit, isMatch === undefined ? unlessFails(schema, field, at) : visit.apply(schema, field, at));
+    fit = both(
+      fit,
+      isMatch === undefined ? yield* unlessFails(schema, field, at) : yield* visit.apply(schema, field, at),
+    );
     isKnown ||= isMatch === true;
     mayMatch ||= isMatch === undefined;
   }
   if (!isKnown && others !== undefined) {
     const at = inside(visit, name, "additionalProperties");
-    fit = both(fit, mayMatch ? unlessFails(others, field, at) : visit.apply(others, field, at));
+    fit = both(fit, mayMatch ? yield* unlessFails(others, field, at) : yield* visit.apply(others, field, at));
   }
   if (isKnown || mayMatch || others !== undefined) visit.evaluated?.add(name);
   return fit;
 }
 
 /** For a schema that may not apply. */
-function unlessFails(schema: Json, value: Json, visit: PartVisit): Fit {
+function* unlessFails(schema: Json, value: Json, visit: PartVisit): SlicedWork<Fit> {
   const since = visit.problems.length;
-  const fit = visit.apply(schema, value, visit);
+  const fit = yield* visit.apply(schema, value, visit);
   forget(visit, since);
   return fit === FITS ? FITS : UNKNOWN;
 }
 
 export function createOtherFieldsCheck({ unevaluatedProperties = true }: JsonObject): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     let fit: Fit = FITS;
     for (const [name, field] of isJsonObject(value) ? Object.entries(value) : []) {
       if (visit.evaluated?.has(name)) continue;
       visit.evaluated?.add(name);
-      fit = both(fit, visit.apply(unevaluatedProperties, field, inside(visit, name, "unevaluatedProperties")));
+      fit = both(fit, yield* visit.apply(unevaluatedProperties, field, inside(visit, name, "unevaluatedProperties")));
     }
     return fit;
   };
@@ -257,13 +269,16 @@ export function createOtherFieldsCheck({ unevaluatedProperties = true }: JsonObj
 export function createItemsCheck({ prefixItems, items, additionalItems }: JsonObject): PartCheck {
   const tuple = [...listOf(prefixItems), ...listOf(items)];
   const others = Array.isArray(items) ? additionalItems : items;
-  return (value, visit) => {
+  return function* (value, visit) {
     let fit: Fit = FITS;
     for (const [at, item] of Array.isArray(value) ? value.entries() : []) {
       const schema: Json | undefined = tuple[at] ?? others;
       if (schema === undefined) break;
       visit.evaluated?.add(String(at));
-      fit = both(fit, visit.apply(schema, item, inside(visit, at, at < tuple.length ? `prefixItems/${at}` : "items")));
+      fit = both(
+        fit,
+        yield* visit.apply(schema, item, inside(visit, at, at < tuple.length ? `prefixItems/${at}` : "items")),
+      );
     }
     return fit;
   };
@@ -272,12 +287,12 @@ export function createItemsCheck({ prefixItems, items, additionalItems }: JsonOb
 export function createContainsCheck({ contains = true, minContains, maxContains }: JsonObject): PartCheck {
   const least = typeof minContains === "number" ? minContains : 1;
   const most = typeof maxContains === "number" ? maxContains : Infinity;
-  return (value, visit) => {
+  return function* (value, visit) {
     if (!Array.isArray(value)) return FITS;
     const since = visit.problems.length;
     let [matches, open] = [0, 0];
     for (const [at, item] of value.entries()) {
-      const fit = visit.apply(contains, item, inside(visit, at, "contains"));
+      const fit = yield* visit.apply(contains, item, inside(visit, at, "contains"));
       if (fit !== FAILS) visit.evaluated?.add(String(at));
       if (fit === FITS) matches += 1;
       if (fit === UNKNOWN) open += 1;
@@ -292,12 +307,12 @@ export function createContainsCheck({ contains = true, minContains, maxContains 
 }
 
 export function createOtherItemsCheck({ unevaluatedItems = true }: JsonObject): PartCheck {
-  return (value, visit) => {
+  return function* (value, visit) {
     let fit: Fit = FITS;
     for (const [at, item] of Array.isArray(value) ? value.entries() : []) {
       if (visit.evaluated?.has(String(at))) continue;
       visit.evaluated?.add(String(at));
-      fit = both(fit, visit.apply(unevaluatedItems, item, inside(visit, at, "unevaluatedItems")));
+      fit = both(fit, yield* visit.apply(unevaluatedItems, item, inside(visit, at, "unevaluatedItems")));
     }
     return fit;
   };

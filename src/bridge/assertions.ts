@@ -3,11 +3,12 @@
 import { canonicalJson, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
 import { FORMATS } from "../text/index.ts";
-import type { Format } from "../text/index.ts";
 
 import type { RawProblem } from "./describe-problems.ts";
 import { matchPattern } from "./match-pattern.ts";
 import type { CheckBudget } from "./match-pattern.ts";
+
+type KnownFormat = NonNullable<ReturnType<typeof FORMATS.get>>;
 
 /** Whether a value fits. Some keywords cannot be decided. The order makes `Math.min` "and", and `Math.max` "or". */
 export const FAILS = 0;
@@ -29,7 +30,7 @@ export interface SchemaVisit {
 }
 
 /** Adds a problem only if it returns `FAILS`. */
-export type SchemaCheck<Visit extends SchemaVisit = SchemaVisit> = (value: Json, visit: Visit) => Fit;
+export type SchemaCheck = (value: Json, visit: SchemaVisit) => Fit;
 
 export function fail({ problems, valueAt, schemaAt }: SchemaVisit, keyword: string, error: string): typeof FAILS {
   problems.push({ keyword, keywordLocation: `${schemaAt}/${keyword}`, instanceLocation: valueAt, error });
@@ -157,7 +158,7 @@ export const ASSERTIONS: Readonly<Record<string, (setting: Json) => SchemaCheck 
 };
 
 /** `undefined` if it needs more steps than are left. */
-export function fitsFormat(format: Format, text: string, budget: CheckBudget): boolean | undefined {
+export function fitsFormat(format: KnownFormat, text: string, budget: CheckBudget): boolean | undefined {
   const steps = Math.ceil(text.length / FORMAT_CHARS_PER_STEP);
   if (steps > budget.left) return undefined;
   budget.left -= steps;

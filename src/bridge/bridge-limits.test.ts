@@ -22,7 +22,7 @@ function silent(): {
 }
 
 const OVERRUN = new GloveboxError("LIMIT_CALLS", "The program made more than 3 tool calls (calls)", {
-  hint: "Use a tool that answers many at once, or split the work into several programs",
+  hint: "If a loop makes them, leave it with `break`; otherwise use a tool that answers many at once, or split the work",
 });
 
 describe("the limit of calls", () => {

@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import { runAtOnce } from "../timing/index.ts";
 import { checkSchema } from "./check-schema.ts";
 
 /** Far above what any of these takes, far below what a runaway check would. */
 const AT_ONCE_MS = 3_000;
 
 function check(schema: JsonSchema, value: Json): string | undefined {
-  const problems = checkSchema(schema, value, "arguments");
+  const problems = runAtOnce(checkSchema(schema, value, "arguments"));
   return problems.length === 0 ? undefined : problems.join("; ");
 }
 
@@ -193,5 +194,33 @@ describe("a wide value", () => {
     for (const keys of [1_999, 2_000, 2_001]) {
       assert.match(check(SCHEMA, wide(keys)) ?? "", new RegExp(`; and ${keys - 5} more$`));
     }
+  });
+});
+
+describe("a large value", () => {
+  const ITEM = { properties: { id: { type: "integer" } }, additionalProperties: false };
+  const rows = (count: number, id: Json = 1): JsonObject => ({ a: Array.from({ length: count }, () => ({ id })) });
+  const countPauses = (items: JsonSchema, value: Json): number => {
+    const work = checkSchema({ properties: { a: { items } } }, value, "arguments");
+    let pauses = 0;
+    while (work.next().done !== true) pauses += 1;
+    return pauses;
+  };
+
+  it("a large value is checked with pauses, and a small one at once", () => {
+    const oneOf = [ITEM, { type: "string" }];
+    assert.equal(countPauses({ oneOf }, rows(10)), 0);
+    assert.ok(countPauses({ oneOf }, rows(20_000)) > 20);
+    assert.equal(check({ properties: { a: { items: { oneOf } } } }, rows(20_000)), undefined);
+    assert.match(check({ properties: { a: { items: { oneOf } } } }, rows(20_000, "x")) ?? "", /and 19995 more$/);
+  });
+  it("a large value whose alternatives all fail takes pauses in proportion to its items", () => {
+    const anyOf = [{ additionalProperties: false }, { type: "object", additionalProperties: false }];
+    const [some, many] = [countPauses({ anyOf }, rows(5_000)), countPauses({ anyOf }, rows(20_000))];
+    assert.ok(some > 5 && many < 5 * some, `${some} ${many}`);
+    assert.match(
+      check({ properties: { a: { items: { anyOf } } } }, rows(20_000)) ?? "",
+      /fits none of the alternatives/,
+    );
   });
 });

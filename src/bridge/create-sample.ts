@@ -7,6 +7,7 @@
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
 import { FORMATS } from "../text/index.ts";
+import { runAtOnce } from "../timing/index.ts";
 import { refOf, resolveRef } from "../typegen/index.ts";
 
 import { checkSchema } from "./check-schema.ts";
@@ -42,7 +43,7 @@ type PickValue = (schemas: readonly Json[], place: SamplePlace) => Json | undefi
 export function createSample(schema: JsonSchema): Json | undefined {
   for (const attempt of ATTEMPTS) {
     const value = trySample(schema, attempt);
-    if (value !== undefined && checkSchema(schema, value, "result").length === 0) return value;
+    if (value !== undefined && runAtOnce(checkSchema(schema, value, "result")).length === 0) return value;
   }
   return undefined;
 }

@@ -11,6 +11,7 @@ import type {
   Digest,
   ExecutionEvent,
   ExecutionId,
+  InputRequest,
   Json,
   JsonObject,
   LabelSource,
@@ -25,7 +26,8 @@ import type {
 } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { openFlows } from "../policy/index.ts";
-import type { RunSlice } from "../timing/index.ts";
+import { runInSlices } from "../timing/index.ts";
+import type { Owner, RunSlice, SlicedWork } from "../timing/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
@@ -59,6 +61,8 @@ export interface InvokeOptions {
   readonly trace?: TraceContext;
   /** Runs and counts what the host does with the answer. */
   readonly spend: RunSlice;
+  /** Asks the person behind the call for input. */
+  readonly askInput?: InputRequest["ask"];
 }
 
 export interface BridgeOptions {
@@ -79,6 +83,12 @@ export interface BridgeOptions {
    * Rejects with POLICY_APPROVAL_REJECTED, or with `ExecutionSuspended`.
    */
   readonly approve?: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
+  /** Resolves once the person has answered. Rejects with `ExecutionSuspended`. Without it no upstream can ask. */
+  readonly askInput?: (
+    call: ToolCall,
+    tool: Tool,
+    ...question: Parameters<InputRequest["ask"]>
+  ) => Promise<InputRequest["answer"]>;
   /** The approvals that calls of an earlier run waited for, by call number. */
   readonly asked?: ReadonlyMap<number, AskDecision>;
   /**
@@ -97,8 +107,10 @@ export interface BridgeOptions {
   /** The trace context that an upstream call carries. */
   readonly traceOf?: (seq: number) => TraceContext | undefined;
   readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<CallAnswer>;
+  /** Whether results of this tool are passed on if they do not match its output schema. By default none are. */
+  readonly isLenient?: (tool: Tool) => boolean;
   /** Learns the shape of results. Must not throw. */
-  readonly learn?: (tool: Tool, value: Json) => void;
+  readonly learn?: (tool: Tool, args: JsonObject, value: Json) => void;
   /** Keeps a file of a result on the host; rejects when it cannot. */
   readonly keepFile?: (file: AttachedFile, labels: readonly LabelSource[]) => Promise<ResultId>;
   /** What the product itself offers to every program, beside the tools of the snapshot. */
@@ -131,6 +143,13 @@ export interface JournaledCall extends TracedCall {
   readonly labels?: readonly LabelSource[];
 }
 
+/** A result that does not match the output schema of its tool. */
+export interface SchemaMismatch {
+  readonly tool: ToolAddress;
+  /** Where and how, such as `result.items[].price must be a number`. */
+  readonly problem: string;
+}
+
 /** What all calls of one execution share. */
 export interface BridgeState {
   readonly options: BridgeOptions;
@@ -142,6 +161,8 @@ export interface BridgeState {
   readonly deadlines: Deadlines;
   readonly dryRun: DryRunSession | undefined;
   readonly journaled: Map<number, JournaledCall>;
+  /** Results that do not match their schema and were passed on, by tool and place. */
+  readonly mismatches: Map<string, SchemaMismatch>;
   /** Token notices under way, for `recorded()`. */
   readonly notices: Promise<void>[];
   openCalls: number;
@@ -297,4 +318,16 @@ export interface Step {
   /** It may take milliseconds, so it waits for its turn on the gateway's thread. */
   readonly isLong?: true;
   readonly run: (crossing: Crossing) => Promise<unknown> | void;
+}
+
+/** Runs the first slice at once, in the turn of the caller: most work ends with it, and returns no promise. */
+export function startInSlices<T>(
+  work: SlicedWork<T>,
+  by: RunSlice | Owner,
+  take: (value: T) => void,
+): Promise<void> | undefined {
+  const first = work.next();
+  if (first.done !== true) return runInSlices(work, by).then(take);
+  take(first.value);
+  return undefined;
 }

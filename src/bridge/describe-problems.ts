@@ -3,6 +3,7 @@
 import { findNearestName } from "../catalog/index.ts";
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema } from "../domain/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 
 /** One error of the validator. Locations are JSON pointers that start with `#`. */
 export interface RawProblem {
@@ -24,20 +25,38 @@ const CHOICES = new Set(["anyOf", "oneOf"]);
 /** Errors below these belong to one of several alternatives, so none of them is wrong by itself. */
 const INSIDE_CHOICE = /\/(anyOf|oneOf)\/\d+(\/|$)/;
 
+/** Problems that are looked at in about a millisecond. */
+const PIECE_PROBLEMS = 2000;
+/** The problems of a choice follow it; a value may have hundreds of thousands. */
+const MAX_INSIDE = 200;
+
 /** Returns at most five sentences, in the order of the schema, and then the number of the others. */
-export function describeProblems(problems: readonly RawProblem[], schema: JsonSchema, value: Json): readonly string[] {
-  const choices = problems.filter(({ keyword }) => CHOICES.has(keyword)).map((choice) => choice.instanceLocation);
-  const plain = problems.filter(
-    (problem) => !INSIDE_CHOICE.test(problem.keywordLocation) && !isBelow(problem, choices),
-  );
+export function* describeProblems(
+  problems: readonly RawProblem[],
+  schema: JsonSchema,
+  value: Json,
+): SlicedWork<readonly string[]> {
   const names = listNames(schema);
+  const choices = new Set<string>();
   const shown = new Set<string>();
+  const plain: number[] = [];
+  for (const [at, problem] of problems.entries()) {
+    if (CHOICES.has(problem.keyword)) choices.add(problem.instanceLocation);
+    if (at % PIECE_PROBLEMS === PIECE_PROBLEMS - 1) yield;
+  }
+  for (const [at, problem] of problems.entries()) {
+    if (!INSIDE_CHOICE.test(problem.keywordLocation) && !isBelow(problem, choices)) plain.push(at);
+    if (at % PIECE_PROBLEMS === PIECE_PROBLEMS - 1) yield;
+  }
   let described = 0;
   // Sentences cost much more than problems, of which a wide value may have thousands.
-  for (const problem of plain) {
-    if (shown.size === MAX_PROBLEMS || described === MAX_DESCRIBED) break;
+  for (const at of plain) {
+    const problem = problems[at];
+    if (!problem || shown.size === MAX_PROBLEMS || described === MAX_DESCRIBED) break;
     described += 1;
-    shown.add(toSentence(problem, { problems, names, value }));
+    const inside = problems.slice(at + 1, at + 1 + MAX_INSIDE);
+    shown.add(toSentence(problem, { inside, names, value }));
+    yield;
   }
   const more = plain.length - described;
   if (shown.size === 0) return ["the value does not fit the schema"];
@@ -45,12 +64,16 @@ export function describeProblems(problems: readonly RawProblem[], schema: JsonSc
 }
 
 /** For a schema of `false` the validator reports no location in the schema, only one in the value. */
-function isBelow({ keyword, instanceLocation }: RawProblem, choices: readonly string[]): boolean {
-  return keyword === "false" && choices.some((choice) => instanceLocation.startsWith(`${choice}/`));
+function isBelow({ keyword, instanceLocation }: RawProblem, choices: ReadonlySet<string>): boolean {
+  if (keyword !== "false" || choices.size === 0) return false;
+  for (let end = instanceLocation.lastIndexOf("/"); end > 0; end = instanceLocation.lastIndexOf("/", end - 1))
+    if (choices.has(instanceLocation.slice(0, end))) return true;
+  return false;
 }
 
 interface ProblemContext {
-  readonly problems: readonly RawProblem[];
+  /** Those after this one, some of which may be its own. */
+  readonly inside: readonly RawProblem[];
   readonly names: readonly string[];
   readonly value: Json;
 }
@@ -66,7 +89,7 @@ function toText(problem: RawProblem, context: ProblemContext): string {
   const { keyword, error, instanceLocation } = problem;
   if (keyword === "required") return toMissing(error, context);
   if (keyword === "type") return toTypeText([error]) ?? error;
-  if (CHOICES.has(keyword)) return toChoiceText(problem, context.problems);
+  if (CHOICES.has(keyword)) return toChoiceText(problem, context.inside);
   if (keyword === "false") return toUnknownName(instanceLocation, context.names);
   if (keyword === "enum") return error.replace(/^Instance does not match any of \[(.*)\]\.$/s, "expected one of $1");
   if (keyword === "const") return error.replace(/^Instance does not match (.*)\.$/s, "expected $1");
@@ -100,10 +123,13 @@ function toUnknownName(location: string, names: readonly string[]): string {
 }
 
 /** Names the types of the alternatives, or the first problem inside one of them. */
-function toChoiceText({ keywordLocation, instanceLocation, error }: RawProblem, all: readonly RawProblem[]): string {
+function toChoiceText(
+  { keywordLocation, instanceLocation, error }: RawProblem,
+  following: readonly RawProblem[],
+): string {
   const matches = /\((\d+) matches\)/.exec(error)?.[1];
   if (matches !== undefined && matches !== "0") return `fits ${matches} alternatives where exactly one is allowed`;
-  const inside = all.filter((other) => other.keywordLocation.startsWith(`${keywordLocation}/`));
+  const inside = following.filter((other) => other.keywordLocation.startsWith(`${keywordLocation}/`));
   const own = inside.filter((other) => other.instanceLocation === instanceLocation);
   const types = toTypeText(own.map((other) => other.error));
   const deeper = inside.find((other) => other.instanceLocation !== instanceLocation && !CHOICES.has(other.keyword));

@@ -5,13 +5,12 @@
 
 import { GloveboxError, defined, toPublicError } from "../domain/index.ts";
 import type { CallPlan, CallRecord, DryRun, ErrorCode, LabelSource, PublicError, Reply } from "../domain/index.ts";
-import { takeTurn } from "../timing/index.ts";
-import type { Owner } from "../timing/index.ts";
+import { ownerOf, takeTurn } from "../timing/index.ts";
 
 import { createCallTrace, failCall } from "./call-trace.ts";
 import type { TracedCall } from "./call-trace.ts";
 import { Crossing, ExecutionSuspended, createCallSlots } from "./crossing.ts";
-import type { BridgeOptions, BridgeState, JournaledCall, Step, StepPhase } from "./crossing.ts";
+import type { BridgeOptions, BridgeState, JournaledCall, Step, StepPhase, SchemaMismatch } from "./crossing.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createDryRun } from "./dry-run.ts";
 import { createHostTime } from "./host-time.ts";
@@ -31,6 +30,8 @@ export interface Bridge {
   takeJournaled(seq: number): JournaledCall | undefined;
   records(): readonly CallRecord[];
   failureOf(seq: number): PublicError | undefined;
+  /** Results that do not match their schema and were passed on: one for each tool and place. */
+  mismatches(): readonly SchemaMismatch[];
   /** The calls that were not made; `undefined` unless this is a dry run. */
   dryRun(): DryRun | undefined;
   /** The calls found in the program's source; absent when it was not analyzed. */
@@ -52,7 +53,7 @@ export function openBridge(options: BridgeOptions): Bridge {
   const slots = createCallSlots(limits.concurrentCalls);
   const hostTime = createHostTime(limits, ownerOf(options.principal), options.clock);
   const deadlines = createDeadlines(options);
-  const kept = { journaled: new Map(), notices: [], openCalls: 0, idle: [] };
+  const kept = { journaled: new Map(), mismatches: new Map(), notices: [], openCalls: 0, idle: [] };
   const opening = createOpening(options.opened);
   const state: BridgeState = { options, emit, trace, slots, recorder, hostTime, deadlines, opening, dryRun, ...kept };
   let made = 0;
@@ -72,6 +73,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     ...defined({ plan: options.plan }),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
+    mismatches: () => [...kept.mismatches.values()],
     dryRun: () => dryRun?.listed(trace.records()),
     labels: () => options.flow?.sources() ?? [],
     async recorded() {
@@ -81,10 +83,6 @@ export function openBridge(options: BridgeOptions): Bridge {
       await Promise.all(state.notices);
     },
   };
-}
-
-function ownerOf({ id, session = "" }: BridgeOptions["principal"]): Owner {
-  return { principal: id, session };
 }
 
 /** Only the first calls of an execution have to wait for its opening. */

@@ -22,8 +22,8 @@ const BEYOND =
   "$ref $dynamicRef $recursiveRef not oneOf if then else patternProperties unevaluatedProperties minProperties maxProperties propertyNames dependentRequired dependentSchemas dependencies prefixItems additionalItems unevaluatedItems contains minContains maxContains multipleOf".split(
     " ",
   );
-/** Some tens of milliseconds. A value that takes more steps goes to the validator, which has its own bound. */
-const MOST_STEPS = 1_000_000;
+/** About ten milliseconds in one piece. A value that takes more steps goes to the validator, which works in slices. */
+const MOST_STEPS = 250_000;
 
 /** The current check. Checks are synchronous, so there is one at a time. */
 const budget = { left: 0 };

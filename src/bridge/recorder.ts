@@ -32,6 +32,6 @@ export function createRecorder({ execution, ledger, limits, principal }: BridgeO
 /** The error of a program that makes too many calls. */
 export function callsOverrun(limits: Limits): GloveboxError {
   return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
-    hint: "Use a tool that answers many at once, or split the work into several programs",
+    hint: "If a loop makes them, leave it with `break`; otherwise use a tool that answers many at once, or split the work",
   });
 }

@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import type { Json, JsonSchema } from "../domain/index.ts";
+import { runAtOnce } from "../timing/index.ts";
 import { checkSchema } from "./check-schema.ts";
 import { matchPattern } from "./match-pattern.ts";
 
 function check(schema: JsonSchema, value: Json): string | undefined {
-  const problems = checkSchema(schema, value, "arguments");
+  const problems = runAtOnce(checkSchema(schema, value, "arguments"));
   return problems.length === 0 ? undefined : problems.join("; ");
 }
 
@@ -68,10 +69,10 @@ describe("a pattern", () => {
     assert.notEqual(check(some(0, 0), { a: [1, "open"] }), undefined);
   });
   it("a pattern is not enforced on results", () => {
-    assert.deepEqual(checkSchema(schema, { sku: "abc-1" }, "result"), []);
+    assert.deepEqual(runAtOnce(checkSchema(schema, { sku: "abc-1" }, "result")), []);
     const other = { properties: { a: { format: "date", uniqueItems: true }, b: { not: { pattern: "^b" } } } };
-    assert.deepEqual(checkSchema(other, { a: "x", b: "a" }, "result"), []);
-    assert.deepEqual(checkSchema(other, { a: [1, 1], b: "b" }, "result"), []);
+    assert.deepEqual(runAtOnce(checkSchema(other, { a: "x", b: "a" }, "result")), []);
+    assert.deepEqual(runAtOnce(checkSchema(other, { a: [1, 1], b: "b" }, "result")), []);
   });
 });
 

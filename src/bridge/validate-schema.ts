@@ -5,6 +5,7 @@
 
 import { defined, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 
 import {
   both,
@@ -24,22 +25,27 @@ import {
 } from "./applicators.ts";
 import type { PartCheck, PartVisit } from "./applicators.ts";
 import { ASSERTIONS, FAILS, FITS, UNKNOWN, spendSteps, weigh } from "./assertions.ts";
-import type { Fit } from "./assertions.ts";
+import type { Fit, SchemaCheck } from "./assertions.ts";
 import type { RawProblem } from "./describe-problems.ts";
 
 export interface ValidationOptions {
-  /** Of all patterns and formats together, and of everything else together. */
   readonly mostSteps: number;
   /** Also checks patterns, formats and unique items. */
   readonly isStrict: boolean;
 }
 
+/** About a millisecond of work. */
+const STEPS_PER_PIECE = 2_000;
+
+/** Of all patterns and formats together: each is matched in one piece. */
+const PATTERN_STEPS = 250_000;
+
 /** All problems; none if the value fits, or if it cannot be decided within the steps. */
-export function validateSchema(
+export function* validateSchema(
   root: JsonSchema,
   value: Json,
   { mostSteps, isStrict }: ValidationOptions,
-): readonly RawProblem[] {
+): SlicedWork<readonly RawProblem[]> {
   const problems: RawProblem[] = [];
   const visit: PartVisit = {
     apply,
@@ -47,14 +53,15 @@ export function validateSchema(
     isStrict,
     isOldDraft: /draft-0[467]/.test(typeof root["$schema"] === "string" ? root["$schema"] : ""),
     budget: { left: mostSteps },
-    patternBudget: { left: mostSteps },
+    patternBudget: { left: Math.min(mostSteps, PATTERN_STEPS) },
+    pause: { at: mostSteps - STEPS_PER_PIECE },
     problems,
     valueAt: "#",
     schemaAt: "#",
     ...defined({ evaluated: asksForEvaluated(root) ? new Set<string>() : undefined }),
   };
   try {
-    return apply(root, value, visit) === FAILS ? problems : [];
+    return (yield* apply(root, value, visit)) === FAILS ? problems : [];
   } catch (thrown) {
     if (thrown instanceof RangeError) return []; // out of steps, or out of stack by references in a circle
     throw thrown;
@@ -69,8 +76,13 @@ function asksForEvaluated(root: JsonSchema): boolean {
   return known;
 }
 
-function apply(schema: Json, value: Json, visit: PartVisit): Fit {
+function* apply(schema: Json, value: Json, visit: PartVisit): SlicedWork<Fit> {
   spendSteps(visit, 1);
+  const { budget, pause } = visit;
+  if (budget.left < pause.at) {
+    pause.at = budget.left - STEPS_PER_PIECE;
+    yield;
+  }
   if (schema === true) return FITS;
   if (schema === false) {
     const { valueAt } = visit;
@@ -80,15 +92,18 @@ function apply(schema: Json, value: Json, visit: PartVisit): Fit {
   if (!isJsonObject(schema)) return UNKNOWN;
   const { weight, checks } = prepare(schema);
   spendSteps(visit, weight);
-  if (visit.isOldDraft && Object.hasOwn(schema, "$ref")) return createRefCheck(schema)(value, visit);
+  if (visit.isOldDraft && Object.hasOwn(schema, "$ref")) return yield* createRefCheck(schema)(value, visit);
   let fit: Fit = FITS;
-  for (const check of checks) fit = both(fit, check(value, visit));
+  for (const check of checks) {
+    const found = check(value, visit);
+    fit = both(fit, typeof found === "number" ? found : yield* found);
+  }
   return fit;
 }
 
 interface PreparedSchema {
   readonly weight: number;
-  readonly checks: readonly PartCheck[];
+  readonly checks: readonly (PartCheck | SchemaCheck)[];
 }
 
 /** Schemas are immutable and live as long as their snapshot. */
@@ -98,7 +113,7 @@ function prepare(schema: JsonObject): PreparedSchema {
   const known = prepared.get(schema);
   if (known) return known;
   const modern = modernize(schema);
-  const checks: PartCheck[] = [];
+  const checks: (PartCheck | SchemaCheck)[] = [];
   for (const [keywords, create] of KEYWORDS) {
     const check = keywords.some((keyword) => modern[keyword] !== undefined) ? create(modern) : undefined;
     if (check) checks.push(check);
@@ -127,13 +142,13 @@ export function modernize(schema: JsonObject): JsonObject {
 }
 
 /** The check of one or more keywords; `undefined` if their settings have wrong types. */
-type CreateCheck = (schema: JsonObject) => PartCheck | undefined;
+type CreateCheck = (schema: JsonObject) => PartCheck | SchemaCheck | undefined;
 
 /** In the order in which problems are reported. */
 const KEYWORDS: readonly (readonly [keywords: readonly string[], create: CreateCheck])[] = [
   [["$ref"], createRefCheck],
   // What these refer to depends on the schemas around them.
-  [["$dynamicRef", "$recursiveRef"], () => () => UNKNOWN],
+  [["$dynamicRef", "$recursiveRef"], () => (): Fit => UNKNOWN],
   ...assertions("type const enum"),
   [["not"], createNotCheck],
   [["anyOf"], createAnyCheck],

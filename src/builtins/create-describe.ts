@@ -1,7 +1,7 @@
 /** Describes what a name refers to: a tool, a whole server, or a kept result. */
 
 import { findNearest } from "../catalog/index.ts";
-import { parseResultId } from "../domain/index.ts";
+import { defined, parseResultId } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
   Instant,
@@ -16,19 +16,25 @@ import { runInSlices } from "../timing/index.ts";
 import type { RunSlice } from "../timing/index.ts";
 import { describeInSlices } from "../typegen/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
+import { createToolSearch } from "./create-tool-search.ts";
+import type { ToolSearch } from "./create-tool-search.ts";
 
 const NEAREST = 3;
 
-/**
- * Unknown names are listed in the description. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. `spend`
- * runs and counts the work of this thread; by default nothing is counted.
- */
+/** Unknown names are listed in the description. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. */
 export type Describe = (
   principal: Principal,
   names: readonly string[],
   detail: DescribeDetail,
-  spend?: RunSlice,
+  options?: DescribeBounds,
 ) => Promise<Description>;
+
+export interface DescribeBounds {
+  /** Runs and counts the work of this thread; by default nothing is counted. */
+  readonly spend?: RunSlice;
+  /** The most characters of the declarations as a JSON string; what does not fit is named, or at least counted. */
+  readonly maxCharacters?: number;
+}
 
 /** A kept result without its content. */
 interface ResultHead {
@@ -60,10 +66,17 @@ export interface DescribeRooms {
   readonly hide: (text: string) => string;
 }
 
+const runSlice: RunSlice = (slice) => slice();
+
+/** What clients and programs learn about tools. */
+export function createDiscovery(rooms: DescribeRooms): { readonly search: ToolSearch; readonly describe: Describe } {
+  return { search: createToolSearch(rooms), describe: createDescribe(rooms) };
+}
+
 /** Handles are described from the kept result, all other names from the current snapshot. */
-export function createDescribe(rooms: DescribeRooms): Describe {
+function createDescribe(rooms: DescribeRooms): Describe {
   const { takeView, catalog, shapes, results, flows, network, secrets, hide } = rooms;
-  return async (principal, names, detail, spend = (slice) => slice()) => {
+  return async (principal, names, detail, { spend = runSlice, maxCharacters } = {}) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
     const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
     for (const { labels } of kept) await flows.takeIn(principal, labels);
@@ -79,6 +92,9 @@ export function createDescribe(rooms: DescribeRooms): Describe {
       explainEmpty: (id) => describeEmpty(catalog.statuses().find(({ name }) => name === id)),
       hasNetwork: network.has(),
       secrets: secrets.grantsOf(principal.id),
+      ...defined({
+        maxCharacters: maxCharacters === undefined ? undefined : maxCharacters - JSON.stringify(described).length,
+      }),
     });
     const description = await runInSlices(work, spend);
     return { ...description, declarations: described + spend(() => hide(description.declarations)) };

@@ -1,11 +1,14 @@
 /** Explains available tools to the author of a program that failed its check: the nearest names and their signatures. */
 
-import { createSearch, findNearest } from "../catalog/index.ts";
+import { createSearch, findNearest, findSpelled, isDeprecated } from "../catalog/index.ts";
+import type { SearchRequest } from "../catalog/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
-import type { CatalogSnapshot, Tool, ToolGuide } from "../domain/index.ts";
+import type { CatalogSnapshot, Tool, ToolAddress, ToolGuide } from "../domain/index.ts";
 import { declareToolFirst, toSignature } from "../typegen/index.ts";
 
 const NEAREST = 3;
+/** Of these, deprecated ones are dropped. */
+const FOUND = 6;
 /** The program chooses the name, so the search uses only this many characters. */
 const NAME_CHARS = 100;
 
@@ -19,13 +22,25 @@ export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
     const parsed = parseToolAddress(address);
     return parsed && snapshot.tools.get(parsed);
   };
+  const isDeprecatedAt = (address: ToolAddress): boolean => {
+    const tool = snapshot.tools.get(address);
+    return tool !== undefined && isDeprecated(tool);
+  };
   return {
     nearest: (name) => {
       const words = name.slice(name.lastIndexOf(".") + 1).slice(0, NAME_CHARS);
-      const byMeaning = createSearch(snapshot)({ query: words, limit: NEAREST }).tools;
-      const all = [...findNearest(snapshot, name, NEAREST), ...byMeaning.map((found) => found.name)];
+      const server = snapshot.namespaces.find((one) => name.startsWith(`${one.name}.`))?.name;
+      const byMeaning = (query: SearchRequest): readonly ToolAddress[] =>
+        createSearch(snapshot)(query)
+          .tools.map((found) => found.name)
+          .filter((address) => !isDeprecatedAt(address));
+      const inServer = server === undefined ? [] : byMeaning({ query: words, server, limit: FOUND });
+      const near = findNearest(snapshot, name, NEAREST);
+      const [own, others] = split(near, (address) => server === undefined || address.startsWith(`${server}.`));
+      const all = [...own, ...inServer, ...others, ...byMeaning({ query: words, limit: FOUND })];
       return [...new Set(all)].slice(0, NEAREST);
     },
+    find: (texts) => texts.map((text) => findSpelled(snapshot, text)).find((found) => found !== undefined),
     signature: (address) => {
       const tool = find(address);
       return tool && declareToolFirst(tool, SIGNATURE_CHARS);
@@ -40,4 +55,8 @@ export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
       return parsed !== undefined && [snapshot.withheld, snapshot.hidden].some((tools) => tools?.has(parsed));
     },
   };
+}
+
+function split<T>(all: readonly T[], test: (one: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))];
 }

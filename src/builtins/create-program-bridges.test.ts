@@ -52,6 +52,7 @@ async function open(dryRun: boolean) {
       guard: (send) => send,
     },
     planCalls: () => undefined,
+    search: Object.assign(unused, { prepare: unused }),
     describe: async (_principal, names) => ({ declarations: names.join(), tools: [], unknown: [] }),
     stateTool: (tool) => tool,
   });

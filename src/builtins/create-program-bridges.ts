@@ -2,7 +2,6 @@
 
 import { openBridge } from "../bridge/index.ts";
 import type { Bridge, BridgeOptions } from "../bridge/index.ts";
-import { createSearch } from "../catalog/index.ts";
 import type { Catalog, Shapes } from "../catalog/index.ts";
 import { defined } from "../domain/index.ts";
 import type {
@@ -12,6 +11,7 @@ import type {
   Execution,
   ExecutionId,
   Json,
+  JsonObject,
   LabelSource,
   Limits,
   NetworkPolicy,
@@ -25,11 +25,13 @@ import type {
   TraceContext,
 } from "../domain/index.ts";
 import type { GuestRequest } from "../egress/index.ts";
+import { ownerOf, runInSlices } from "../timing/index.ts";
 import type { RunSlice } from "../timing/index.ts";
 
 import { createBuiltins } from "./create-builtins.ts";
 import type { Describe } from "./create-describe.ts";
 import type { FetchPowers } from "./create-fetch.ts";
+import type { ToolSearch } from "./create-tool-search.ts";
 import type { ProgramNetwork } from "./program-network.ts";
 
 /** What a bridge reads of a request; without a program it is a plain call of a tool. */
@@ -56,7 +58,7 @@ interface FileOwner {
 export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "report" | "preview"> {
   /** Removes known secrets from the arguments that a dry run lists. */
   readonly hide: (text: string) => string;
-  readonly catalog: { connectorOf(tool: Tool): Pick<ReturnType<Catalog["connectorOf"]>, "call"> };
+  readonly catalog: { connectorOf(tool: Tool): Pick<ReturnType<Catalog["connectorOf"]>, "call" | "isLenient"> };
   readonly policy: {
     decide(request: { readonly call: ToolCall; readonly tool: Tool; readonly principal: Principal }): Decision;
   };
@@ -94,6 +96,7 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   };
   /** Finds the calls of a program; `undefined` where the analysis is off. */
   readonly planCalls: (request: BridgeRequest, snapshot: CatalogSnapshot) => CallPlan | undefined;
+  readonly search: ToolSearch;
   readonly describe: Describe;
   /** Applies the operator's effects and labels to a tool of Glovebox itself. */
   readonly stateTool: NonNullable<FetchPowers["state"]>;
@@ -106,7 +109,7 @@ export function createProgramBridges(
   opening: { readonly execution: Execution; readonly opened: Promise<unknown> },
   snapshot: CatalogSnapshot,
   request: BridgeRequest,
-  run: Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls" | "whenChecked">,
+  run: Pick<BridgeOptions, "signal" | "approve" | "askInput" | "asked" | "journal" | "onCalls" | "whenChecked">,
 ) => Bridge {
   const { ledger, report, preview, hide, catalog, policy, flows, quotas, shapes, traces, results } = options;
   return ({ execution, opened }, snapshot, request, run) => {
@@ -130,12 +133,13 @@ export function createProgramBridges(
         dryRun: dryRun ? { hide } : undefined,
         onEvent,
         noticeTokens: lending && ((args: string, tool: string) => lending.notice(args, "argument", { tool })),
-        learn: shapes && ((tool: Tool, value: Json) => shapes.observe(tool, value)),
+        learn: shapes && ((tool: Tool, args: JsonObject, value: Json) => shapes.observe(tool, args, value)),
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
       builtins: createProgramBuiltins(options, { request, snapshot, lending }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.takeCall(principal, tool),
+      isLenient: (tool) => catalog.connectorOf(tool).isLenient === true,
       invoke: (tool, args, how) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, how),
       keepFile: (file, labels) => results.keepFile({ principal: principal.id, execution: id, labels }, file),
     });
@@ -149,13 +153,16 @@ interface ProgramContext {
 }
 
 function createProgramBuiltins(
-  { network, secrets, results, flows, describe, stateTool }: ProgramBridgesOptions,
+  { network, secrets, results, flows, search, describe, stateTool }: ProgramBridgesOptions,
   { request, snapshot, lending }: ProgramContext,
 ): NonNullable<BridgeOptions["builtins"]> {
   const { principal } = request;
   return createBuiltins({
-    search: async (query) => createSearch(snapshot)(query),
-    describe: async (names, detail, spend) => (await describe(principal, names, detail, spend)).declarations,
+    search: async (query) => {
+      await runInSlices(search.prepare(snapshot, query), ownerOf(principal));
+      return search(snapshot, query);
+    },
+    describe: async (names, detail, spend) => (await describe(principal, names, detail, { spend })).declarations,
     read: async (handle, query, spend) => {
       // Labels come first: an error names fields of the kept result, too.
       await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);

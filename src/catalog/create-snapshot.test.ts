@@ -72,9 +72,11 @@ it("adds labels to tools and includes them in the digest of the snapshot", () =>
   ];
   const asked: unknown[] = [];
   const plain = createSnapshot(contributions, 0);
-  const labeled = createSnapshot(contributions, 0, (question) => {
-    asked.push(question);
-    return question.openWorld ? ["external"] : [];
+  const labeled = createSnapshot(contributions, 0, {
+    labelsOf: (question) => {
+      asked.push(question);
+      return question.openWorld ? ["external"] : [];
+    },
   });
   assert.deepEqual(asked, [
     { connector: other, address: "own.sum", remoteName: "sum", openWorld: false, synthetic: false, effect: "unknown" },

@@ -2,16 +2,18 @@
 
 import { digestOf } from "../text/index.ts";
 import { defined, parseToolAddress } from "../domain/index.ts";
+import type { HeldBack } from "./pins/admit-tools.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
+  Effect,
   Instant,
   Labeler,
   Namespace,
   Tool,
   ToolAddress,
-  WithheldTool,
 } from "../domain/index.ts";
+import { applyReview } from "./effect-of.ts";
 import type { WithheldDefinition } from "./pins/admit-tools.ts";
 import { nameTools, toPlainName } from "./name-tools.ts";
 import type { ToolListing } from "./parse-listing.ts";
@@ -25,25 +27,32 @@ export interface Contribution {
   readonly names?: ReadonlyMap<string, string>;
 }
 
+/** What is known about tools that their servers do not say. */
+export interface ToolReviews {
+  readonly labelsOf?: Labeler;
+  readonly effectOf?: (tool: { readonly connector: ConnectorId; readonly remoteName: string }) => Effect | undefined;
+}
+
 /** Returns a frozen snapshot: an execution uses the same tools until it ends. */
 export function createSnapshot(
   contributions: readonly Contribution[],
   takenAt: Instant,
-  labelsOf: Labeler = () => [],
+  { labelsOf = () => [], effectOf = () => undefined }: ToolReviews = {},
 ): CatalogSnapshot {
   const sorted = contributions.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
   const tools = new Map<ToolAddress, Tool>();
-  const withheld = new Map<ToolAddress, WithheldTool>();
+  const withheld = new Map<ToolAddress, HeldBack>();
   const namespaces: Namespace[] = [];
   for (const contribution of sorted) {
     const names = nameContribution(contribution);
-    const own = toTools(contribution, names, labelsOf);
+    const own = toTools(contribution, names, { labelsOf, effectOf });
     for (const tool of own) tools.set(tool.address, tool);
     for (const one of toWithheld(contribution, names)) if (!tools.has(one.address)) withheld.set(one.address, one);
     namespaces.push(toNamespace(contribution, own));
   }
-  const parts = [...tools.values()].map(({ address, origin, digest, labels }) => {
-    return [address, { ...origin }, digest, ...(labels ? [[...labels]] : [])];
+  const parts = [...tools.values()].map(({ address, origin, digest, labels, effect, effectSource }) => {
+    const reviewed = effectSource === "reviewed" ? [effect] : [];
+    return [address, { ...origin }, digest, ...(labels ? [[...labels]] : []), ...reviewed];
   });
   const missing = [...withheld.values()].map(({ address, remoteName, why }) => [address, remoteName, why]);
   const spaces = namespaces.map(({ name, connector, summary }) => [name, connector, summary]);
@@ -62,12 +71,13 @@ function nameContribution({ listing, withheld = [], names }: Contribution): Read
 function toTools(
   { connector, namespace, listing }: Contribution,
   names: ReadonlyMap<string, string>,
-  labelsOf: Labeler,
+  { labelsOf, effectOf }: Required<ToolReviews>,
 ): readonly Tool[] {
   const tools = listing.tools.map((listed) => {
     const name = names.get(listed.remoteName);
     const address = toAddress(namespace, name);
-    const { remoteName, openWorld, synthetic, definition: _, ...offered } = listed;
+    const { remoteName, openWorld, synthetic, definition: _, ...declared } = listed;
+    const offered = applyReview(declared, synthetic ? undefined : effectOf({ connector, remoteName }));
     const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName });
     const plain = toPlainName(remoteName);
     const collided = defined({ plainName: plain === name ? undefined : plain });
@@ -87,7 +97,7 @@ function toTools(
 function toWithheld(
   { connector, namespace, withheld = [] }: Contribution,
   names: ReadonlyMap<string, string>,
-): readonly WithheldTool[] {
+): readonly HeldBack[] {
   return withheld.map(({ tool: { remoteName }, why }) => {
     return Object.freeze({ address: toAddress(namespace, names.get(remoteName)), connector, remoteName, why });
   });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { effectOf, guessEffect } from "./effect-of.ts";
+import { applyReview, effectOf, guessEffect } from "./effect-of.ts";
 
 it("derives the effect from annotations, and returns unknown without them", () => {
   assert.equal(effectOf({ readOnly: true }), "read");
@@ -37,4 +37,13 @@ it("never guesses read, and matches whole words only", () => {
     "\u{1f9e4}",
   ];
   assert.deepEqual([...new Set(others.map(guessEffect))], ["unknown"]);
+});
+
+it("applies a reviewed effect with its source, and leaves a declared one that is the same", () => {
+  const declared = { effect: "destroy" } as const;
+  assert.deepEqual(applyReview(declared, "write"), { effect: "write", effectSource: "reviewed" });
+  assert.equal(applyReview(declared, "destroy"), declared);
+  assert.equal(applyReview(declared, undefined), declared);
+  const guessed = { effect: "write", effectSource: "guess" } as const;
+  assert.deepEqual(applyReview(guessed, "write"), { effect: "write", effectSource: "reviewed" });
 });

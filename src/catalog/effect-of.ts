@@ -1,13 +1,22 @@
 /** The effect of a tool, from its server's annotations. A server can lie, so policy treats it as a hint. */
 
 import type { RemoteTool } from "../connectors/index.ts";
-import type { Effect } from "../domain/index.ts";
+import type { Effect, Tool } from "../domain/index.ts";
 
 /** `readOnly` wins, because in MCP `destructive` applies only to other tools. Neither: unknown, never harmless. */
 export function effectOf({ readOnly, destructive }: RemoteTool["annotations"]): Effect {
   if (readOnly === true) return "read";
   if (destructive === true) return "destroy";
   return readOnly === false || destructive === false ? "write" : "unknown";
+}
+
+/** Applies a reviewed effect, which the operator's configuration selects and not the server. */
+export function applyReview<Offered extends Pick<Tool, "effect" | "effectSource">>(
+  offered: Offered,
+  reviewed: Effect | undefined,
+): Offered {
+  if (reviewed === undefined || (reviewed === offered.effect && offered.effectSource === undefined)) return offered;
+  return { ...offered, effect: reviewed, effectSource: "reviewed" };
 }
 
 const READS = wordSet("check count describe fetch find get has is list lookup peek query read search show status view");

@@ -1,6 +1,7 @@
 /** Keeps the latest listing of one upstream. A snapshot does not wait for one that was slow or failed before. */
 
 import type { Connector } from "../connectors/index.ts";
+import type { Instant } from "../domain/index.ts";
 import { settlesWithin } from "../timing/index.ts";
 import { parseListing } from "./parse-listing.ts";
 import type { ToolListing } from "./parse-listing.ts";
@@ -19,19 +20,21 @@ export type UpstreamListing = ReturnType<typeof followConnector>;
 interface ListingOptions {
   readonly clean: CleanText;
   readonly timeouts: ListingTimeouts;
+  readonly now: () => Instant;
   /** Cancels the listing in progress. */
   readonly signal: AbortSignal;
   /** Called after every successful listing, even a late one. Must not throw. */
   readonly onListed?: () => void;
 }
 
-export function followConnector(connector: Connector, { clean, timeouts, signal, onListed }: ListingOptions) {
+export function followConnector(connector: Connector, { clean, timeouts, now, signal, onListed }: ListingOptions) {
   let listing: ToolListing | undefined;
   let version = 0;
   let isStale = true;
   let isSlow = false;
   let hasFailed = false;
   let seenConnection = "";
+  let beganAt = 0;
   let asking: Promise<void> | undefined;
   let waiting: Promise<void> | undefined;
 
@@ -59,6 +62,7 @@ export function followConnector(connector: Connector, { clean, timeouts, signal,
     const isFirst = version === 0 && !hasFailed;
     const isAwaited = isFirst || (isStale && !hasFailed && !isSlow);
     isStale = false;
+    beganAt = now();
     asking = ask();
     const watched = settlesWithin(asking, isFirst ? timeouts.firstMs : timeouts.refreshMs).then((inTime) => {
       isSlow = !inTime;
@@ -72,6 +76,8 @@ export function followConnector(connector: Connector, { clean, timeouts, signal,
     listing: () => listing,
     /** Increases with every new listing. */
     version: () => version,
+    /** How long ago the last listing began. */
+    askedMs: (): number => now() - beganAt,
     /** Lists again if needed. Resolves when a snapshot need not wait any longer; never rejects. */
     refresh: () => {
       const isDue = isStale || hasFailed || connectionOf(connector) !== seenConnection;

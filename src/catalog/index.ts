@@ -1,6 +1,6 @@
 /** The interface of `catalog`: one named, searchable snapshot of the tools of all upstreams. */
 
-export { findNearest, findNearestName } from "./search/find-nearest.ts";
+export { findNearest, findNearestName, findSpelled, isDeprecated } from "./search/find-nearest.ts";
 export { openCatalog } from "./open-catalog.ts";
 export type { Catalog, NeededServers } from "./open-catalog.ts";
 export { nameNamespaces } from "./name-tools.ts";

@@ -60,6 +60,8 @@ function createUpstream(name: string, tools: readonly RemoteTool[]): Upstream {
   return upstream;
 }
 
+let time = 1;
+
 /** With its own store in memory; every new tool is pinned at first use. */
 async function open(...connectors: readonly Connector[]): Promise<Catalog> {
   return openWith({ firstMs: 40, refreshMs: 40 }, ...connectors);
@@ -68,7 +70,7 @@ async function open(...connectors: readonly Connector[]): Promise<Catalog> {
 async function openWith(timeouts: ListingTimeouts, ...connectors: readonly Connector[]): Promise<Catalog> {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const pins = { store: store.pins, record: async () => {}, modeOf: () => "first-use" as const };
-  return openCatalog({ connectors, now: () => 1, clean: (text) => text, timeouts, pins });
+  return openCatalog({ connectors, now: () => time, clean: (text) => text, timeouts, pins });
 }
 
 const addresses = (snapshot: CatalogSnapshot): readonly string[] => [...snapshot.tools.keys()];
@@ -270,6 +272,20 @@ describe("a server that is still starting", () => {
     const catalog = await openWith({ firstMs: AGES, refreshMs: 20 }, createUpstream("a", toolsOf("x")), upstream);
     assert.deepEqual(addresses(await catalog.takeSnapshot("some")), ["a.x"]);
     assert.equal(catalog.statuses()[1]?.state, "connecting");
+  });
+  it("does not delay a snapshot of some servers that was asked long after its start", async () => {
+    for (const [passedMs, expected] of [
+      [AGES - 1, ["a.x", "b.y"]],
+      [AGES, ["a.x"]],
+    ] as const) {
+      const { upstream, finish } = createStarting("b", toolsOf("y"));
+      const catalog = await openWith({ firstMs: AGES, refreshMs: AGES }, createUpstream("a", toolsOf("x")), upstream);
+      await catalog.takeSnapshot(["a"]);
+      time += passedMs;
+      const taken = catalog.takeSnapshot("some");
+      if (passedMs < AGES) finish();
+      assert.deepEqual(addresses(await taken), expected);
+    }
   });
   it("joins a snapshot of some servers if it is ready soon", async () => {
     const { upstream, finish } = createStarting("b", toolsOf("y"));

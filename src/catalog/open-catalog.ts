@@ -2,12 +2,12 @@
 
 import type { Connector } from "../connectors/index.ts";
 import { defined, serverCommand } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Digest, Instant, Tool, UpstreamStatus } from "../domain/index.ts";
 import { settlesWithin } from "../timing/index.ts";
 import { createAdmitTools } from "./pins/admit-tools.ts";
 import type { ToolAdmission, PinPowers } from "./pins/admit-tools.ts";
 import { createSnapshot } from "./create-snapshot.ts";
-import type { Contribution } from "./create-snapshot.ts";
+import type { Contribution, ToolReviews } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
 import type { UpstreamListing, ListingTimeouts } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
@@ -39,27 +39,29 @@ export interface Catalog extends AsyncDisposable {
 }
 
 /** What the catalog needs. All text from servers passes through `clean`. */
-export interface CatalogOptions {
+export interface CatalogOptions extends ToolReviews {
   readonly connectors: readonly Connector[];
   readonly now: () => Instant;
   readonly clean: CleanText;
   readonly pins: Omit<PinPowers, "now">;
   readonly timeouts?: ListingTimeouts;
-  readonly labelsOf?: Labeler;
 }
 
 /** Enough to start a cached npm package. A server that takes longer joins a later snapshot. */
 const TIMEOUTS: ListingTimeouts = { firstMs: 10_000, refreshMs: 2000 };
 
 /** Names all upstreams at once, so that one that is down does not rename the others. */
-export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts = TIMEOUTS }: CatalogOptions): Catalog {
+export function openCatalog(options: CatalogOptions): Catalog {
+  const { connectors, now, clean, pins, timeouts = TIMEOUTS } = options;
   const byId = new Map(connectors.map((connector) => [connector.id, connector]));
   if (byId.size !== connectors.length) throw new TypeError("Two connectors have the same id");
   const namespaces = nameNamespaces(byId.keys());
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   const onListed = (): void => listeners.forEach((listener) => listener());
-  const followed = connectors.map((one) => followConnector(one, { clean, timeouts, onListed, signal: closing.signal }));
+  const followed = connectors.map((one) =>
+    followConnector(one, { clean, timeouts, now, onListed, signal: closing.signal }),
+  );
   const admissions = createAdmissions(followed, { ...pins, now });
   let snapshot: CatalogSnapshot | undefined;
   let firstDigest: Digest | undefined;
@@ -68,7 +70,7 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts =
   async function update(): Promise<CatalogSnapshot> {
     const isSame = await admissions.refresh();
     if (snapshot && isSame) return snapshot;
-    const next = createSnapshot(toContributions(followed, namespaces, admissions.find), now(), labelsOf);
+    const next = createSnapshot(toContributions(followed, namespaces, admissions.find), now(), options);
     snapshot = snapshot?.digest === next.digest ? snapshot : next;
     firstDigest ??= snapshot.digest;
     return snapshot;
@@ -116,7 +118,7 @@ interface AwaitedListing {
   readonly waiting: Promise<void>;
 }
 
-/** Waits until one upstream has a listing, then about as long for the others. */
+/** Waits until one upstream has a listing, then about as long for the others, unless they were asked before that time. */
 async function waitForSome(
   followed: readonly UpstreamListing[],
   listed: readonly AwaitedListing[],
@@ -124,14 +126,15 @@ async function waitForSome(
 ): Promise<void> {
   if (listed.length === 0) return;
   const startedAt = performance.now();
-  const all = Promise.all(listed.map(({ waiting }) => waiting));
   const has = async ({ one, waiting }: AwaitedListing): Promise<void> => {
     await waiting;
     if (!one.listing()) throw new TypeError(`${one.connector.id} has no listing`);
   };
   const first = followed.some((one) => one.listing()) ? Promise.resolve() : Promise.any(listed.map(has));
   if (!(await settlesWithin(first, firstMs / 2))) return;
-  await settlesWithin(all, Math.max(refreshMs, performance.now() - startedAt));
+  const mostMs = Math.max(refreshMs, performance.now() - startedAt);
+  const recent = listed.filter(({ one }) => one.askedMs() < mostMs);
+  if (recent.length > 0) await settlesWithin(Promise.all(recent.map(({ waiting }) => waiting)), mostMs);
 }
 
 type FindAdmission = (connector: ConnectorId) => ToolAdmission | undefined;

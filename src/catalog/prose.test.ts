@@ -22,6 +22,16 @@ it("keeps a summary up to 120 characters and shortens a longer one", () => {
   assert.equal(toSummary([`${"x".repeat(118)}😀😀`], same), `${"x".repeat(118)}…`);
 });
 
+it("returns the first sentence, unless the text says that the tool is deprecated", () => {
+  const sentence = "Lists the issues, e.g. Open ones, of v1.2 (all).";
+  assert.equal(toSummary([`${sentence} Use it with care.`], same), sentence);
+  assert.equal(toSummary(["Note. Lists the issues! Then more."], same), "Note. Lists the issues!");
+  assert.equal(
+    toSummary(["Reads a whole file. DEPRECATED: use it not."], same),
+    "Reads a whole file. DEPRECATED: use it not.",
+  );
+});
+
 it("returns the first non-empty line of the first candidate with one", () => {
   assert.equal(toSummary(["\n\n  Lists\t issues \u2028 more", "Title"], same), "Lists issues");
   assert.equal(toSummary(["", undefined, 7, "Title"], same), "Title");

@@ -41,16 +41,24 @@ function showTags(text: string): string {
   return text.replaceAll(/<([/!?]?[A-Za-z-][^<>]*)>/g, "[$1]");
 }
 
-/** Returns the first non-empty line of the first candidate that has one. */
+/** Returns the first sentence of the first candidate with text. */
 export function toSummary(candidates: readonly unknown[], clean: CleanText): string {
   for (const candidate of candidates) {
     const line = toDescription(candidate, clean)
       .split(/[\n\r\u2028\u2029]/)
       .map((part) => part.replace(/\s+/g, " ").trim())
       .find((part) => part !== "");
-    if (line !== undefined) return cutLength(line, MAX_SUMMARY_LENGTH);
+    if (line !== undefined) return cutLength(firstSentence(line), MAX_SUMMARY_LENGTH);
   }
   return "";
+}
+
+/** Not the dot of `e.g.` or of a heading such as `Note.`; and the next word starts a sentence. */
+const SENTENCE = /^.{15,}?[\p{L}\p{N})\]`'"]{2}[.!?](?= [\p{Lu}\p{N}`"'([])/u;
+
+/** The whole line if it says that the tool is deprecated. */
+function firstSentence(line: string): string {
+  return /\bdeprecated\b/i.test(line) ? line : (SENTENCE.exec(line)?.[0] ?? line);
 }
 
 function cutLength(text: string, max: number): string {

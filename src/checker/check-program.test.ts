@@ -43,12 +43,16 @@ declare namespace shop {
   ],
 };
 
+const GUIDED = ["shop.get", "shop.list"].map((address) => known(parseToolAddress(address)));
+const isSpelledAs = (address: string, text: string): boolean => [address, address.slice("shop.".length)].includes(text);
+
 const SIGNATURE = "declare const shop: { get(args: { id: string }): Promise<…> };";
 const CONTEXT: CheckContext = {
   checker,
   principal: { id: "bob", session: "1" },
   guide: {
     nearest: () => [known(parseToolAddress("shop.get")), known(parseToolAddress("shop.list"))],
+    find: (texts) => GUIDED.find((address) => texts.some((text) => isSpelledAs(address, text))),
     signature: (address) => (address === "shop.get" ? SIGNATURE : undefined),
     call: (address) => (address === "shop.get" ? "shop.get({ id: string; })" : undefined),
     isGuessed: (address) => address === "shop.guess",
@@ -232,6 +236,12 @@ return [counts.bug, rows.reduce((all, row) => ({ ...all, [row.kind]: row }), {})
       "error 2:87 row has no length; shop.loose declares what it returns",
     ]);
   });
+  it("accepts type names of a description that the checked API does not have", async () => {
+    const source = `const { rows } = await shop.loose();
+const first: shop.Row | undefined = rows[0];
+return [first, rows as shop.Row[]]`;
+    assert.deepEqual(await said(source), []);
+  });
   it("accepts calls of a server that has no tools at the moment", async () => {
     const away = { name: "away", connector: known(parseConnectorId("away")), summary: "", tools: [] };
     const snapshot = known(parseDigest(`sha256:${"c".repeat(64)}`));
@@ -301,5 +311,34 @@ let b: B<0>; await shop.list({})`;
       check("await shop.list({})", { checker: own, principal: { id: "bob", session: "2" } }),
     ]);
     assert.deepEqual([large.ok, other.ok, own.stats().starts, own.stats().secondPid], [true, true, 1, 0]);
+  });
+});
+
+describe("a call that names a tool in a string", () => {
+  const answerTo = async (source: string): Promise<readonly unknown[]> => {
+    const checked = await check(source);
+    return checked.ok ? ["ok"] : [checked.error.message, checked.error.hint];
+  };
+  it("is answered with the line to write", async () => {
+    assert.deepEqual(await answerTo('const a = await mcp.callTool("shop.get", { id: "1" });'), [
+      "The sandbox has no global mcp, so no mcp.callTool (line 1)",
+      'Write: const a = await shop.get({ id: "1" });\nThe call is shop.get({ id: string; })',
+    ]);
+    assert.deepEqual(await answerTo('({ name: "shop.get", arguments: { id: "1" } })'), [
+      "This is a tool call in JSON, not a program (line 1)",
+      'JSON is not run. Write: await shop.get({ id: "1" })\nThe call is shop.get({ id: string; })',
+    ]);
+  });
+  it("is answered with the nearest names if no tool has that name", async () => {
+    const [message, hint] = await answerTo('await mcp.callTool("shop.gte", { id: "1" });');
+    assert.equal(
+      message,
+      "The sandbox has no global mcp, so no mcp.callTool, and the API has no tool shop.gte (line 1)",
+    );
+    assert.match(String(hint), /^Did you mean shop\.get, shop\.list\?/);
+  });
+  it("is left alone if it names no tool and calls none", async () => {
+    assert.deepEqual(await answerTo('({ name: "apple", arguments: { id: "1" } })'), ["ok"]);
+    assert.deepEqual(await answerTo('if (input) require2("apple")'), ["ok"]);
   });
 });

@@ -3,12 +3,13 @@
  * become findings and one error for the author: what is wrong, where, and the signature to use.
  */
 
-import { createLocator, frameAt, toPrintable } from "../analysis/index.ts";
+import { createLocator, frameAt } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import { ERRORS } from "../domain/index.ts";
 import type { ApiSurface, Finding, Program, PublicError, ToolGuide } from "../domain/index.ts";
 import type { CheckRequest, CheckResult, Checker } from "./open-checker.ts";
-import type { Fix, Mistake } from "./wire.ts";
+import { cut, explainSpelled, fixedLines, suggest } from "./explain-spelled.ts";
+import type { Mistake } from "./wire.ts";
 
 export interface CheckContext {
   readonly checker: Pick<Checker, "check" | "recall">;
@@ -55,10 +56,14 @@ function toVerdict(
   return withFindings(program, findings);
 }
 
-/** Unknown names may be misspelled servers, a server may be mentioned without a call, and secrets are declared too. */
-function reachesTools({ calls, unknownNames = [], checkable }: Program, { namespaces }: ApiSurface): boolean {
-  if (calls.length > 0 || unknownNames.length > 0) return true;
-  return checkable.includes("secrets") || namespaces.some(({ name }) => checkable.includes(name));
+/** Unknown names may be misspelled servers, a server may be mentioned without a call, and two globals are declared too. */
+function reachesTools(
+  { calls, unknownNames = [], spelled = [], checkable }: Program,
+  { namespaces }: ApiSurface,
+): boolean {
+  if (calls.length > 0 || unknownNames.length > 0 || spelled.length > 0) return true;
+  if (checkable.includes("secrets") || checkable.includes("glovebox")) return true;
+  return namespaces.some(({ name }) => checkable.includes(name));
 }
 
 /** A server that is down has no tools. That is not a mistake of the program, and the call reports the reason. */
@@ -94,9 +99,7 @@ interface ExplainedMistake extends Finding {
 }
 
 const RULE = "types";
-const NEAREST = 3;
 const MESSAGE_CHARS = 240;
-const FIXED_LINE_CHARS = 200;
 /** The limit on message, hint and frame together. */
 const ANSWER_CHARS = 1_500;
 
@@ -109,14 +112,26 @@ function explain(
   const locate = createLocator(program.source);
   const toHint = (mistake: Mistake): string =>
     isSecret(mistake) ? listSecrets(secrets) : toToolHint(mistake, program.source, guide);
+  const spelled = explainSpelled(program, guide);
+  const isSpelled = ({ start }: Mistake): boolean => spelled.some((one) => start >= one.start && start < one.end);
   const answers = mistakes
-    .filter((mistake) => mistake.kind !== "unknown-name" || isOurs(mistake, program, guide))
+    .filter((mistake) => !isSpelled(mistake) && (mistake.kind !== "unknown-name" || isOurs(mistake, program, guide)))
     .map((mistake): ExplainedMistake => {
       const isDoubtful = mistake.doubtful || (mistake.kind === "unknown-field" && guide.isGuessed(mistake.tool ?? ""));
       const severity = level === "warn" || isDoubtful ? "warn" : "error";
       const message = cut(toMessage(mistake), MESSAGE_CHARS);
       return { rule: RULE, severity, message, ...locate(mistake.start), hint: toHint(mistake) };
-    });
+    })
+    .concat(
+      spelled.map(({ start, message, hint }) => ({
+        rule: RULE,
+        severity: level,
+        message: cut(message, MESSAGE_CHARS),
+        ...locate(start),
+        hint,
+      })),
+    )
+    .toSorted((a, b) => a.line - b.line || a.column - b.column);
   const findings = answers.map(({ hint: _hint, ...finding }) => finding);
   const first = answers.find(({ severity }) => severity === "error");
   return first ? { findings, error: toError(first, answers, program.source) } : { findings };
@@ -139,14 +154,7 @@ function isOurs(
 ): boolean {
   if (!unknownNames.includes(detail)) return false;
   if (name.includes(".")) return true;
-  const [nearest] = guide.nearest(name);
-  if (nearest === undefined) return false;
-  const method = nearest.slice(nearest.indexOf(".") + 1);
-  return fold(method) === fold(name) || fold(nearest) === fold(name);
-}
-
-function fold(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  return guide.find([name]) !== undefined;
 }
 
 function toError(first: ExplainedMistake, answers: readonly ExplainedMistake[], source: string): PublicError {
@@ -183,36 +191,16 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
   }
 }
 
-function toToolHint({ kind, name, tool, type, fix }: Mistake, source: string, guide: ToolGuide): string {
+function toToolHint({ kind, name, tool, type, fix, loopFix }: Mistake, source: string, guide: ToolGuide): string {
   if (kind === "missing-await") {
-    return fix ? `Write: ${fixedLine(source, fix)}` : "Make the function around it async and await the promise";
+    return fix ? `Write: ${fixedLines(source, [fix])}` : "Make the function around it async and await the promise";
   }
   if (kind === "unknown-tool" || kind === "unknown-name") return suggest(name, guide);
+  if (fix) return `Write: ${fixedLines(source, loopFix ? [loopFix, fix] : [fix])}`;
   if (tool !== undefined && kind === "argument") {
     const call = guide.call(tool);
     if (call !== undefined) return `The call is ${call}`;
   }
   const signature = tool === undefined ? undefined : guide.signature(tool);
   return type ?? signature ?? "Read the declarations with describe";
-}
-
-/** Suggests names; never replaces what the author wrote. */
-function suggest(name: string, guide: ToolGuide): string {
-  const nearest = guide.nearest(name).slice(0, NEAREST);
-  const [first] = nearest;
-  if (first === undefined) return "Use search to find tools";
-  return `Did you mean ${nearest.join(", ")}?\n${guide.signature(first) ?? ""}`.trimEnd();
-}
-
-function fixedLine(source: string, { start, end, text }: Fix): string {
-  const from = source.lastIndexOf("\n", start - 1) + 1;
-  const lineEnd = source.indexOf("\n", end);
-  const line = source.slice(from, start) + text + source.slice(end, lineEnd < 0 ? source.length : lineEnd);
-  return cut(line.trim(), FIXED_LINE_CHARS);
-}
-
-/** Shortens text that contains names and types of the program. */
-function cut(text: string, chars: number): string {
-  const line = toPrintable(text.replace(/\s+/gu, " "));
-  return line.length > chars ? `${line.slice(0, chars - 1).toWellFormed()}…` : line;
 }

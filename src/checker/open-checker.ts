@@ -9,7 +9,7 @@
 
 import type { ApiSurface, ChildKeeper, Instant } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
-import { MINUTE_MS, backoffMs, createFairQueue, createRecent } from "../timing/index.ts";
+import { MINUTE_MS, backoffMs, createFairQueue, createRecent, ownerOf } from "../timing/index.ts";
 import type { QueueItem } from "../timing/index.ts";
 import { CheckerWorker, nameApi } from "./checker-worker.ts";
 import type { WorkerOptions, WorkerReply } from "./checker-worker.ts";
@@ -156,8 +156,7 @@ class ProcessChecker implements Checker {
     const known = this.#results.get(key);
     if (known) return known;
     const { promise, resolve } = Promise.withResolvers<CheckResult>();
-    const { id, session = "" } = request.principal;
-    this.#add({ ...request, owner: { principal: id, session }, key, settle: resolve });
+    this.#add({ ...request, owner: ownerOf(request.principal), key, settle: resolve });
     return promise;
   }
 

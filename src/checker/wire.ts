@@ -49,6 +49,8 @@ export interface Mistake {
   /** True if the program may be right; then the mistake is only a warning. */
   readonly doubtful: boolean;
   readonly fix?: Fix;
+  /** A second replacement that belongs to `fix`: of what a loop iterates over. */
+  readonly loopFix?: Fix;
 }
 
 /** `unknownApi` requests the declarations: the process was restarted or has dropped them. */
@@ -93,6 +95,7 @@ function parseMistake(raw: Json): Mistake | undefined {
   const { start, name, detail, tool, type, doubtful } = raw;
   const kind = KINDS.find((known) => known === raw["kind"]);
   const fix = parseFix(raw["fix"]);
+  const loopFix = parseFix(raw["loopFix"]);
   if (!kind || typeof start !== "number" || typeof name !== "string" || typeof detail !== "string") return undefined;
   return defined({
     kind,
@@ -103,6 +106,7 @@ function parseMistake(raw: Json): Mistake | undefined {
     tool: toText(tool),
     type: toText(type),
     fix,
+    loopFix,
   });
 }
 

@@ -13,9 +13,12 @@ export function checkUnrestricted(
   const networks = [...upstreams.values(), ...apis.values(), ...adapters].flatMap((upstream) =>
     "network" in upstream ? [upstream.network] : [],
   );
+  const ofServers = [...upstreams.values()].flatMap((server) =>
+    "networkPolicy" in server ? [server.networkPolicy] : [],
+  );
   const ofUpstreams = networks.flatMap(({ policy, tools }) => [policy, ...tools.map((tool) => tool.policy)]);
   // Without the policy of `egress`, which only takes away.
-  for (const policy of [sandbox.networkPolicy, ...ofUpstreams]) {
+  for (const policy of [sandbox.networkPolicy, ...ofServers, ...ofUpstreams]) {
     if (policy?.mode !== "unrestricted") continue;
     const { setting = "sandbox.networkPolicy" } = policy;
     if (!isConfirmed) {

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { createConsents, loadSettings } from "./index.ts";
+import { createConsents } from "./consents.ts";
+import { loadSettings } from "./index.ts";
 import { readConfig } from "./load-settings.ts";
 
 const MODE = 0o777;

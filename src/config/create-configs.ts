@@ -1,5 +1,6 @@
 /** Finds, loads and trusts the configuration of one user and working directory. */
 
+import { defined } from "../domain/index.ts";
 import type { ConnectorId, GloveboxError, ServerSettings } from "../domain/index.ts";
 import { createConsents } from "./consents.ts";
 import type { ConfigAdmission } from "./consents.ts";
@@ -33,10 +34,12 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
   async function findSettings(
     explicit: string | undefined,
     createAdmission: (from: FoundConfig["from"]) => ConfigAdmission,
+    onInvalidPolicy?: (error: GloveboxError) => void,
   ): Promise<Settings> {
     const found = await findConfig(toSearch(explicit));
     if (!found) return builtinSettings(findUpstreams(cwd), cwd, state);
-    return loadSettings(found.path, environment, { admit: createAdmission(found.from), stateFolder });
+    const options = { admit: createAdmission(found.from), stateFolder, ...defined({ onInvalidPolicy }) };
+    return loadSettings(found.path, environment, options);
   }
   return {
     /**
@@ -54,6 +57,9 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
     },
     /** For what starts nothing: needs no consent, and runs no code without it. */
     readSettings: (explicit: string | undefined) => findSettings(explicit, (from) => consents.withholdCode(from, warn)),
+    /** The same for what decides nothing by rules: an invalid `policy` section is left out, with a warning. */
+    readWithoutPolicy: (explicit: string | undefined) =>
+      findSettings(explicit, (from) => consents.withholdCode(from, warn), warn),
     /** For a program that passes its configuration as an object. */
     parseObject(config: unknown): Settings {
       const settings = parseSettings(config, { folder: cwd, state }, environment);

@@ -129,9 +129,10 @@ test("references work in every string of the configuration", () => {
 test("a secret is allowed only in env, headers and auth of an upstream, in headers of an export, and for the webhook", () => {
   const secret = "${secret:K}";
   const places =
-    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword and in anomalies.webhook.secret";
+    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword, and in the secret of anomalies.webhook and approvals.notify.webhook";
   const refused: readonly (readonly [string, object])[] = [
     ["anomalies.webhook.url", { anomalies: { webhook: { url: `https://h/${secret}`, secret } } }],
+    ["approvals.notify.webhook.url", { approvals: { notify: { webhook: { url: `https://h/${secret}` } } } }],
     ["traces.endpoint", { traces: { endpoint: `https://h/${secret}` } }],
     ["mcpServers.a.command", { mcpServers: { a: { command: secret } } }],
     ["mcpServers.a.args[0]", { mcpServers: { a: { command: "a", args: [secret] } } }],
@@ -164,4 +165,6 @@ test("a secret is allowed only in env, headers and auth of an upstream, in heade
     enabled: false,
     webhook: { url: "https://h/", secret: [{ secret: "K" }] },
   });
+  const { notify } = parseSettings({ approvals: { notify: { webhook } } }, { folder: "/" }, {}).approvals;
+  assert.deepEqual(notify.webhook, { url: "https://h/", format: "json", secret: [{ secret: "K" }] });
 });

@@ -90,7 +90,7 @@ export function expandReferences(config: Json, environment: EnvironmentVariables
 }
 
 const SECRET_MISPLACED =
-  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword and in anomalies.webhook.secret";
+  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword, and in the secret of anomalies.webhook and approvals.notify.webhook";
 
 /** A star stands for any key or index. */
 const TEMPLATE_PATHS = [
@@ -98,6 +98,7 @@ const TEMPLATE_PATHS = [
   ["egress", "proxyPassword"],
   ["traces", "headers", "*"],
   ["anomalies", "webhook", "secret"],
+  ["approvals", "notify", "webhook", "secret"],
   ["mcpServers", "*", "oauth", "clientSecret"],
   ["mcpServers", "*", "env", "*"],
   ["mcpServers", "*", "headers", "*"],

@@ -105,7 +105,7 @@ describe("a rule file", () => {
 });
 
 describe("a condition", () => {
-  const one = /expected exactly one of equals, oneOf, prefix, matches, or min and max/;
+  const one = /expected exactly one of equals, is, oneOf, prefix, matches, or min and max/;
 
   test("a condition must have exactly one test", () => {
     assert.match(refusal(when({ path: "a" })), one);

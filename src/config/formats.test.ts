@@ -9,7 +9,7 @@ function split(matches: (value: string) => boolean, values: readonly string[]): 
   return values.filter(matches);
 }
 
-test("isToolPattern accepts three forms, also with names that servers gave", () => {
+test("isToolPattern accepts its five forms, also with names that servers gave", () => {
   const allowed = [
     "*",
     "github.*",
@@ -20,8 +20,14 @@ test("isToolPattern accepts three forms, also with names that servers gave", () 
     "a.B",
     "a-b.*",
     `${"a".repeat(129)}.*`,
+    "github.create*",
+    "github.*issue*",
+    "a.b.c*",
+    "*.delete*",
+    "*.delete",
   ];
-  const refused = ["", "**", "*.*", "github", "github.", ".x", "git*", "github.create*", "a.* ", "a.b\u0000"];
+  const refused = ["", "**", "*.*", "*.", "*.**", "github", "github.", ".x", "git*", "git*.x", "*git.x", "*.a.b*"];
+  refused.push("github.**", "a.* ", "a.b\u0000", "a.b*\u0000", "github.a*.b");
   assert.deepEqual(split(isToolPattern, [...allowed, ...refused]), allowed);
 });
 

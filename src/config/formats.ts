@@ -4,8 +4,9 @@ import { basename, dirname, join, resolve } from "node:path";
 
 import { digestOf } from "../text/index.ts";
 
-/** Names of servers and of their tools may have any character but a star, which would look like a wildcard. */
-const TOOL_PATTERN = /^(?:\*|[^*.\p{Cc}][^*\p{Cc}]{0,255}\.(?:\*|[^*\p{Cc}]{1,256}))$/u;
+/** Names of servers and of their tools may have any character but a star. Stars stand after the last dot, or for all servers. */
+const TOOL_PATTERN =
+  /^(?:\*|[^*.\p{Cc}][^*\p{Cc}]{0,255}\.(?:\*|[^*\p{Cc}]{1,256}|(?!\*+$)[^.\s\p{Cc}]{1,256})|\*\.(?!\*+$)[^.\s\p{Cc}]{1,256})$/u;
 const IPV4_PART = "(?:0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])";
 const LOOPBACK = new RegExp(`^(?:127(?:\\.${IPV4_PART}){3}|::1|localhost)$`);
 
@@ -14,7 +15,10 @@ export const SQLITE_MEMORY = ":memory:";
 
 const ORIGIN_DIGITS = 12;
 
-/** `*`, `github.*`, `github.createIssue` or `github.create_issue`: the forms that the policy supports. */
+/** What is not a pattern is refused with these words. */
+export const TOOL_PATTERN_FORMS = 'expected "*", "namespace.*", "namespace.tool", "namespace.delete*" or "*.delete*"';
+
+/** `*`, `github.*`, `github.createIssue`, `github.delete*` or `*.delete*`: the forms that the policy supports. */
 export function isToolPattern(value: string): boolean {
   return TOOL_PATTERN.test(value);
 }

@@ -2,12 +2,11 @@
 
 export { checkUnrestricted } from "./check-unrestricted.ts";
 export { createConfigs } from "./create-configs.ts";
-export { createConsents } from "./consents.ts";
 export { describeConfig } from "./describe-config.ts";
-export { followRules, parseRules } from "./follow-rules.ts";
+export { parseRules } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
 export type { ConfigText } from "./load-settings.ts";
-export { createReachCheck } from "./named-paths.ts";
+export { createOwnMask, createReachCheck } from "./named-paths.ts";
 export { parseNetworkPolicy } from "./schema/network-schema.ts";
 export type { WrittenNetworkPolicy } from "./schema/network-schema.ts";
 export { parseLimits } from "./schema/sandbox-schema.ts";
@@ -16,4 +15,5 @@ export { readTextFile } from "./read/read-text-file.ts";
 export { createConfigSchema, defineConfig } from "./schema/schema.ts";
 export type { GloveboxConfig } from "./schema/schema.ts";
 export type { Settings } from "./settings.ts";
+export { followRuleFiles, openRuleBook } from "./rule-book.ts";
 export { builtinSettings } from "./to-settings.ts";

@@ -25,6 +25,8 @@ const BOUNDS: readonly (readonly [path: string, least: number, most: number])[] 
   ["results.keepMs", 1, 2_592_000_000],
   ["results.totalBytes", 1, 65_536 * MIB],
   ["approvals.expiryMs", 1, 31_536_000_000],
+  ["approvals.evidenceMs", 0, 10_000],
+  ["approvals.evidenceRounds", 0, 20],
   ["approvals.graceMs", 0, 3_600_000],
   ["journal.keepMs", 0, 31_536_000_000],
   ["journal.totalBytes", 1, 65_536 * MIB],

@@ -42,7 +42,7 @@ test("loadSettings reads JSON and JSONC with comments, with paths relative to th
     const settings = await loadSettings(path, { C: "run" }, { stateFolder: "/state/glovebox" });
     const folder = path.slice(0, -name.length - 1);
     assert.deepEqual([settings.source, settings.folder], [{ kind: "file", path }, folder]);
-    assert.deepEqual(settings.server, { host: "127.0.0.1", port: 1 });
+    assert.deepEqual([settings.server.host, settings.server.port], ["127.0.0.1", 1]);
     const digits = createHash("sha256").update(path).digest("hex").slice(0, 12);
     assert.equal(settings.store.path, `/state/glovebox/${basename(folder)}-${digits}/glovebox.db`);
     assert.equal(settings.store.former, join(folder, ".glovebox/glovebox.db"));
@@ -57,7 +57,7 @@ test("loadSettings runs a TypeScript file and checks its default export", async 
   const front = new URL("./index.ts", import.meta.url).href;
   const source = `import { defineConfig } from ${JSON.stringify(front)};\nconst port: number = 5;\nexport default defineConfig({ server: { port } });`;
   const path = await plant(t, "glovebox.config.ts", source);
-  assert.deepEqual((await loadSettings(path, {})).server, { host: "127.0.0.1", port: 5 });
+  assert.equal((await loadSettings(path, {})).server.port, 5);
 });
 
 test("loadSettings refuses a TypeScript file without a configuration, with the reason", async (t) => {

@@ -4,6 +4,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, extname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { GloveboxError } from "../domain/index.ts";
 import type { Digest } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
@@ -42,6 +43,8 @@ interface SettingsLoadOptions {
   /** Decides whether the file may take effect. */
   readonly admit?: (written: ConfigText) => Promise<boolean>;
   readonly stateFolder?: string;
+  /** Called with the error of an invalid `policy` section, which is then left out; without it the error is thrown. */
+  readonly onInvalidPolicy?: (error: GloveboxError) => void;
 }
 
 /**
@@ -51,7 +54,7 @@ interface SettingsLoadOptions {
 export async function loadSettings(
   path: string,
   environment: EnvironmentVariables,
-  { admit, stateFolder }: SettingsLoadOptions = {},
+  { admit, stateFolder, onInvalidPolicy }: SettingsLoadOptions = {},
 ): Promise<Settings> {
   const written = await readConfig(path);
   const { text, isCode, realPath } = written;
@@ -59,8 +62,36 @@ export async function loadSettings(
   const source = { folder: dirname(path), path, state };
   if (admit && !(await admit(written)))
     return parseSettings({}, { ...source, state: state && { ...state, isWithheld: true } }, environment);
-  if (isCode) return parseSettings((await importConfig(path)).default, source, environment);
-  return parseSettings(parseJsonc(text, path), { ...source, text }, environment);
+  const raw: unknown = isCode ? (await importConfig(path)).default : parseJsonc(text, path);
+  const whole = isCode ? source : { ...source, text };
+  if (!onInvalidPolicy) return parseSettings(raw, whole, environment);
+  return parseWithoutInvalidPolicy(raw, (one) => parseSettings(one, whole, environment), onInvalidPolicy);
+}
+
+/** Throws the first error if the rest of the configuration is invalid too. */
+function parseWithoutInvalidPolicy(
+  raw: unknown,
+  parse: (raw: unknown) => Settings,
+  onInvalid: (error: GloveboxError) => void,
+): Settings {
+  try {
+    return parse(raw);
+  } catch (thrown) {
+    if (!(thrown instanceof GloveboxError) || typeof raw !== "object" || raw === null || !("policy" in raw))
+      throw thrown;
+    const { policy: _, ...rest } = raw;
+    const settings = parseOr(() => parse(rest), thrown);
+    onInvalid(thrown);
+    return settings;
+  }
+}
+
+function parseOr(parse: () => Settings, first: GloveboxError): Settings {
+  try {
+    return parse();
+  } catch {
+    throw first;
+  }
 }
 
 /** Returns the whole module, because returning a default export that is a promise would await it. */

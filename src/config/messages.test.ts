@@ -35,7 +35,7 @@ test("one error lists all problems in the order of the file, with line and colum
   },
   "mcpServers": { "my server": { "command": "\${NOPE}" }, "x": {} },
   "policy": { "rules": [{ "tools": ["git*"] }] },
-  "server": { "host": "0.0.0.0", "port": 65536 },
+  "server": { "host": "a:b/c", "port": 65536 },
 }`;
   const error = refuse(text);
   assert.equal(error.code, "CONFIG_INVALID");
@@ -53,10 +53,9 @@ test("one error lists all problems in the order of the file, with line and colum
       "set it, or write ${NOPE:-default}",
     `${PATH}:8:58 mcpServers.x: expected command (Glovebox starts the server) or url (the server is reached over HTTP)`,
     `${PATH}:9:25 policy.rules[0].decision: expected one of "allow", "ask", "deny"; found nothing`,
-    `${PATH}:9:37 policy.rules[0].tools[0]: expected "*", "namespace.*" or "namespace.tool"; found "git*"`,
-    `${PATH}:10:23 server.host: expected a loopback host (127.0.0.1, ::1 or localhost); ` +
-      'use a tunnel for remote access; found "0.0.0.0"',
-    `${PATH}:10:42 server.port: expected an integer from 0 to 65535; found 65536`,
+    `${PATH}:9:37 policy.rules[0].tools[0]: expected "*", "namespace.*", "namespace.tool", "namespace.delete*" or "*.delete*"; found "git*"`,
+    `${PATH}:10:23 server.host: expected an address or a host name without a port; found "a:b/c"`,
+    `${PATH}:10:40 server.port: expected an integer from 0 to 65535; found 65536`,
   ]);
 });
 
@@ -105,16 +104,17 @@ test("messages never show values that could be secrets", () => {
       d: canary,
     },
     store: { url: `postgres://u:${canary}@h/db` },
+    approvals: { notify: { webhook: { url: `hooks/${canary}` } } },
   });
   const { message } = refuse(text);
   assert.equal(message.includes(canary), false, message);
   assert.equal(message.includes("12345678"), false, message);
-  assert.equal(message.split("\n").length, 10);
+  assert.equal(message.split("\n").length, 11);
 });
 
 test("messages show a variable reference, never its value", () => {
   const text = '{ "server": { "host": "${HOST}" }, "policy": { "profile": "${P}" } }';
-  const { message } = refuse(text, { HOST: "canary.example.com", P: "canary" });
+  const { message } = refuse(text, { HOST: "canary example", P: "canary" });
   assert.equal(message.includes("canary"), false, message);
   assert.match(message, /found "\$\{HOST\}"/);
 });

@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, ServerSettings } from "../domain/index.ts";
+import { createPathMask } from "../text/index.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
 import { SQLITE_MEMORY } from "./formats.ts";
 import type { Settings } from "./settings.ts";
@@ -31,17 +32,19 @@ interface GuardedPath {
   readonly isOwn?: boolean;
 }
 
-/** Returns a check for the start of a server, which throws CONFIG_INVALID if it must not start. */
+/** Returns a check for the start of a server: the paths that it names, or CONFIG_INVALID if it must not start. */
 export function createReachCheck(
   settings: Pick<Settings, "folder" | "store" | "policy">,
   environment: EnvironmentVariables,
 ) {
-  return (id: ConnectorId, server: ServerSettings): void => {
+  return (id: ConnectorId, server: ServerSettings): readonly NamedPath[] => {
     const guarded = listGuarded(settings);
-    for (const { key, path } of listNamedPaths(server, environment)) {
+    const named = listNamedPaths(server, environment);
+    for (const { key, path } of named) {
       const reached = guarded.find((one) => isReached(path, one));
       if (reached) throw refuseStart(id, key, reached);
     }
+    return named;
   };
 }
 
@@ -62,6 +65,7 @@ export function listSelfAndAbove(path: string): readonly string[] {
   return above === path ? [path] : [path, ...listSelfAndAbove(above)];
 }
 
+/** Absolute paths, whether they exist or not: `files`, a configured `cwd` and what the arguments may mean. */
 function listNamedPaths(server: ServerSettings, environment: EnvironmentVariables): readonly NamedPath[] {
   if (server.transport !== "stdio") return [];
   const { args, cwd, folders = [] } = server;
@@ -133,4 +137,19 @@ function identify(path: string): { readonly identity: string; readonly isFolder:
 function refuseStart(id: ConnectorId, key: string, { what, remedy = "" }: GuardedPath): GloveboxError {
   const hint = `An operator must change mcpServers.${id}.${key} to a folder out of reach of them, such as a subfolder with only the files that the server needs${remedy}`;
   return new GloveboxError("CONFIG_INVALID", `${id}: it was not started, because its ${key} reaches ${what}`, { hint });
+}
+
+/** The parts of the package that can be in an error. */
+const INSTALLED = ["bin", "dist", "node_modules", "src"];
+
+/** Knows the state folder, the store and the installation of this gateway, and the home folder of its user. */
+export function createOwnMask(
+  { store }: Pick<Settings, "store">,
+  codeFolder: string,
+  home: string,
+): ReturnType<typeof createPathMask> {
+  const installed = INSTALLED.map((name) => join(dirname(codeFolder), name));
+  const state = store.stateFolder === undefined ? [] : [store.stateFolder];
+  const file = store.path === SQLITE_MEMORY ? [] : [store.path];
+  return createPathMask({ paths: [...installed, ...state, ...file], home });
 }

@@ -139,5 +139,7 @@ test("a network policy without effect is refused in every place", () => {
     assert.ok(problemOf(config).includes(`${place}.${why}`), place);
   }
   const stdio = { mcpServers: { local: { command: "x", networkPolicy: { mode: "blocked" } } } };
-  assert.match(problemOf(stdio), /networkPolicy: has an effect only together with url/);
+  assert.match(problemOf(stdio), /networkPolicy: has an effect only with url, or with confine "files" or "strict"/);
+  const confined = { mcpServers: { local: { command: "x", confine: "strict", networkPolicy: { mode: "blocked" } } } };
+  assert.equal(settingsOf(confined).upstreams.size, 1);
 });

@@ -11,6 +11,7 @@ const DEFAULTS = {
   source: { kind: "object" },
   folder: FOLDER,
   upstreams: new Map(),
+  lenient: new Set(),
   pins: { usual: "first-use", byServer: new Map() },
   apis: new Map(),
   adapters: [],
@@ -44,7 +45,7 @@ const DEFAULTS = {
     rates: [],
     prices: new Map(),
   },
-  catalog: { learn: true },
+  catalog: { learn: true, searchTokens: 600, describeTokens: 4_000 },
   audit: { previews: false, exports: [] },
   ledger: { retention: {} },
   metrics: { enabled: false },
@@ -56,9 +57,19 @@ const DEFAULTS = {
   output: { escapeHtml: false },
   results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
   executions: { keepMs: 2_592_000_000, totalBytes: 1_073_741_824 },
-  approvals: { expiryMs: 604_800_000, graceMs: 20_000, elicitation: true },
+  approvals: {
+    expiryMs: 604_800_000,
+    graceMs: 20_000,
+    evidenceMs: 300,
+    evidenceRounds: 4,
+    elicitation: true,
+    separate: false,
+    fourEyes: false,
+    showArguments: "all",
+    notify: { desktop: false },
+  },
   journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
-  server: { host: "127.0.0.1", port: 4747 },
+  server: { host: "127.0.0.1", port: 4747, auth: "local", allowedHosts: [], trustedProxies: [] },
 };
 
 test("an empty configuration has every default", () => {
@@ -115,7 +126,7 @@ test("every setting of a configuration is in the settings", () => {
       rates: [{ tools: ["x.*"], calls: 2 }],
       prices: { "*": 0.1 },
     },
-    catalog: { learn: false },
+    catalog: { learn: false, searchTokens: 700, describeTokens: 5_000 },
     audit: {
       previews: true,
       export: [
@@ -134,7 +145,17 @@ test("every setting of a configuration is in the settings", () => {
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
     executions: { keepMs: 60_000, totalBytes: 1_048_576 },
-    approvals: { expiryMs: 3, graceMs: 4, elicitation: false },
+    approvals: {
+      expiryMs: 3,
+      graceMs: 4,
+      evidenceMs: 5,
+      evidenceRounds: 6,
+      elicitation: false,
+      separate: true,
+      fourEyes: true,
+      showArguments: "reviewers",
+      notify: { desktop: true, webhook: { url: "https://h/n", secret: "b${secret:K}", format: "slack" } },
+    },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
   });
@@ -174,7 +195,7 @@ test("every setting of a configuration is in the settings", () => {
       rates: [{ tools: ["x.*"], calls: 2, windowMs: 60_000, per: "principal" }],
       prices: new Map([["*", 0.1]]),
     },
-    catalog: { learn: false },
+    catalog: { learn: false, searchTokens: 700, describeTokens: 5_000 },
     audit: {
       previews: true,
       exports: [
@@ -198,9 +219,19 @@ test("every setting of a configuration is in the settings", () => {
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
     executions: { keepMs: 60_000, totalBytes: 1_048_576 },
-    approvals: { expiryMs: 3, graceMs: 4, elicitation: false },
+    approvals: {
+      expiryMs: 3,
+      graceMs: 4,
+      evidenceMs: 5,
+      evidenceRounds: 6,
+      elicitation: false,
+      separate: true,
+      fourEyes: true,
+      showArguments: "reviewers",
+      notify: { desktop: true, webhook: { url: "https://h/n", secret: ["b", { secret: "K" }], format: "slack" } },
+    },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
-    server: { host: "::1", port: 0 },
+    server: { host: "::1", port: 0, auth: "local", allowedHosts: [], trustedProxies: [] },
   });
 });
 
@@ -262,7 +293,7 @@ test("a getter of a configuration is called once", () => {
       return reads;
     },
   };
-  assert.deepEqual(parse({ server }).server, { host: "127.0.0.1", port: 1 });
+  assert.equal(parse({ server }).server.port, 1);
 });
 
 test("a value that is not a configuration is refused by its kind", () => {

@@ -110,7 +110,8 @@ function getChild(value: Json | undefined, segment: string | number): Json | und
 }
 
 function mayHoldSecret(path: KeyPath): boolean {
-  const [section, , key] = path;
+  const [section, part, key] = path;
   if (section === "mcpServers" || section === "openapi") return key !== "type" && key !== "startupTimeoutMs";
+  if (section === "approvals") return part === "notify";
   return ["store", "audit", "traces", "anomalies"].includes(String(section));
 }

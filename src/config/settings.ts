@@ -19,16 +19,7 @@ type RuleSeverity = CheckedConfig["analysis"]["types"];
 type PlainSettings = DeepReadonly<
   Pick<
     CheckedConfig,
-    | "approvals"
-    | "catalog"
-    | "clients"
-    | "executions"
-    | "expose"
-    | "journal"
-    | "metrics"
-    | "output"
-    | "results"
-    | "server"
+    "catalog" | "clients" | "executions" | "expose" | "journal" | "metrics" | "output" | "results" | "server"
   >
 >;
 
@@ -73,6 +64,17 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     /** `undefined` for the endpoint of the environment, or the default. */
     readonly endpoint: string | undefined;
     readonly headers: Readonly<Record<string, SecretTemplate>>;
+  };
+  readonly approvals: DeepReadonly<Omit<CheckedConfig["approvals"], "notify">> & {
+    /** Who is told that a call waits. */
+    readonly notify: {
+      readonly desktop: boolean;
+      readonly webhook?: {
+        readonly url: string;
+        readonly secret?: SecretTemplate;
+        readonly format: "json" | "slack";
+      };
+    };
   };
   readonly anomalies: {
     readonly enabled: boolean;

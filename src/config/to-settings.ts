@@ -15,7 +15,7 @@ import type {
 import { HOUR_MS } from "../timing/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
-import { SQLITE_MEMORY, isHttpUrl, toDefaultStore, toSqliteLocation } from "./formats.ts";
+import { SQLITE_MEMORY, isHttpUrl, isLoopbackHost, toDefaultStore, toSqliteLocation } from "./formats.ts";
 import { toRule } from "./schema/check-rules.ts";
 import { toNetworkPolicy, toUpstreamNetwork } from "./schema/network-schema.ts";
 import { configSchema } from "./schema/schema.ts";
@@ -57,7 +57,7 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
   if (!isAbsolute(context.folder)) throw new TypeError("The folder of the settings must be an absolute path");
   const { folder, environment } = context;
   const { $schema: _, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, ...others } = config;
-  const { policy, quotas, audit, ledger, traces, anomalies, store, ...plain } = others;
+  const { policy, quotas, audit, ledger, traces, anomalies, approvals, store, ...plain } = others;
   const { webhook } = anomalies;
   const { url, ...rest } = store;
   return deepFreeze({
@@ -65,6 +65,7 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
     source: context.source,
     folder,
     upstreams: mapEntries(mcpServers, toId, (server, name) => toUpstream(name, server, context)),
+    lenient: toLenient({ ...mcpServers, ...openapi }),
     pins: { usual: pin, byServer: toPins({ ...mcpServers, ...openapi }) },
     apis: mapEntries(openapi, toId, (api, name) => toApi(name, api, context)),
     adapters: adapters.map((entry, index) => toAdapterSource(entry, index, context)),
@@ -84,12 +85,26 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
     audit: { previews: audit.previews, exports: audit.export.map((entry) => toExport(entry, context)) },
     ledger: { retention: defined(ledger.retention) },
     traces: { enabled: traces.enabled, endpoint: traces.endpoint, headers: toTemplates(traces.headers, environment) },
+    approvals: { ...approvals, notify: toNotify(approvals.notify, environment) },
     anomalies: {
       enabled: anomalies.enabled,
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
     store: { ...rest, ...toStorePlace(url, context) },
+    server: toServer(plain.server, folder),
   });
+}
+
+/** Logins are required where other machines can connect, whatever the configuration says. */
+function toServer({ tls, ...server }: CheckedConfig["server"], folder: string): Settings["server"] {
+  const hosts = [server.host, ...(server.publicUrl === undefined ? [] : [hostOf(server.publicUrl)])];
+  const auth = hosts.every(isLoopbackHost) ? server.auth : "required";
+  const files = tls && { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) };
+  return { ...server, auth, ...defined({ tls: files }) };
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 function toStorePlace(
@@ -110,6 +125,12 @@ function mapEntries<Key, Entry, Value>(
   toValue: (entry: Entry, name: string) => Value,
 ): Map<Key, Value> {
   return new Map(Object.entries(entries).map(([name, entry]) => [toKey(name), toValue(entry, name)]));
+}
+
+function toLenient(
+  servers: Readonly<Record<string, { readonly validate: "error" | "warn" }>>,
+): ReadonlySet<ConnectorId> {
+  return new Set(Object.entries(servers).flatMap(([name, { validate }]) => (validate === "warn" ? [toId(name)] : [])));
 }
 
 function toPins(
@@ -214,7 +235,18 @@ function toUpstream(
       cwd: resolve(folder, cwd ?? "."),
       ...defined({ folders: folders.length > 0 ? folders : undefined }),
     };
-    return { transport: "stdio", command, args, env, ...place, startMs, start };
+    const confine = toConfine(server, files, folder);
+    const policy = server.networkPolicy && toNetworkPolicy(server.networkPolicy, `mcpServers.${name}.networkPolicy`);
+    return {
+      transport: "stdio",
+      command,
+      args,
+      env,
+      ...place,
+      startMs,
+      start,
+      ...defined({ confine, networkPolicy: policy }),
+    };
   }
   if (url === undefined) throw new GloveboxError("INTERNAL_BUG", "An upstream without command and url was not refused");
   return {
@@ -232,6 +264,17 @@ function toUpstream(
   };
 }
 
+function toConfine(
+  { confine, limits = {} }: Pick<CheckedConfig["mcpServers"][string], "confine" | "limits">,
+  { read, write }: NonNullable<CheckedConfig["mcpServers"][string]["files"]>,
+  folder: string,
+): Extract<ServerSettings, { transport: "stdio" }>["confine"] {
+  if (confine === undefined || confine === "off") return confine;
+  const resolveAll = (paths: readonly string[] = []): readonly string[] => paths.map((path) => resolve(folder, path));
+  const files = read || write ? { read: resolveAll(read), write: resolveAll(write) } : undefined;
+  return { level: confine, limits, ...defined({ files }) };
+}
+
 /** Problems were reported before, so all references are valid here. */
 function toTemplate(text: string | undefined, environment: EnvironmentVariables): SecretTemplate | undefined {
   return text === undefined ? undefined : expandText(text, environment).parts;
@@ -242,6 +285,15 @@ function toTemplates(
   environment: EnvironmentVariables,
 ): Record<string, SecretTemplate> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
+}
+
+function toNotify(
+  { desktop, webhook }: CheckedConfig["approvals"]["notify"],
+  environment: EnvironmentVariables,
+): Settings["approvals"]["notify"] {
+  if (!webhook) return { desktop };
+  const { url, format, secret } = webhook;
+  return { desktop, webhook: { url, format, ...defined({ secret: toTemplate(secret, environment) }) } };
 }
 
 const FLOWS = { balanced: "ask", strict: "deny", open: "allow" } as const;

@@ -4,6 +4,7 @@ import type {
   Attachment,
   CallProgress,
   ConnectorId,
+  InputRequest,
   Json,
   JsonObject,
   JsonSchema,
@@ -62,6 +63,8 @@ export interface CallOptions {
   readonly trace?: TraceContext;
   /** Runs work of this thread on the answer, and counts its time. */
   readonly spend?: RunSlice;
+  /** Asks the person behind the call. Without it, upstreams are told that no person can be asked. */
+  readonly askInput?: InputRequest["ask"];
   /** Called once the request may have reached the upstream. A later failure may have had side effects. */
   readonly onSent?: () => void;
 }
@@ -69,6 +72,8 @@ export interface CallOptions {
 /** One upstream. It connects on first use. Its failures never affect calls of another upstream. */
 export interface Connector extends AsyncDisposable {
   readonly id: ConnectorId;
+  /** Its results are passed on if they do not match their output schema. */
+  readonly isLenient?: boolean;
   status(): UpstreamStatus;
   /**
    * Connects if necessary; after a failure tries again, with backoff. Concurrent callers share one attempt. A signal

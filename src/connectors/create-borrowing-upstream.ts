@@ -2,6 +2,7 @@
 
 import { defined } from "../domain/index.ts";
 import type { ConnectorId, JsonObject, UpstreamStatus } from "../domain/index.ts";
+import type { createPathMask } from "../text/index.ts";
 import { createMask } from "../vault/index.ts";
 import type { Mask, Secret, Vault } from "../vault/index.ts";
 
@@ -27,6 +28,10 @@ export interface BorrowingOptions {
   readonly mask: Mask;
   /** Called with each change of state that the ledger records. Must not throw; nothing waits for it. */
   readonly record: (entry: UpstreamEntry) => void;
+  /** Upstreams whose results are passed on if they do not match their schema. */
+  readonly lenient?: ReadonlySet<ConnectorId>;
+  /** Masks the home folder in errors. */
+  readonly paths?: ReturnType<typeof createPathMask>;
   /** Makes the cause of a failure fit for a record. */
   readonly cleanCause: (text: string) => string;
 }
@@ -42,7 +47,7 @@ export interface SecretLender extends Pick<Vault, "lend"> {
  * the upstream exists, and also what any other upstream was lent.
  */
 export function createBorrowingUpstream(
-  { vault, mask, record, cleanCause }: BorrowingOptions,
+  { vault, mask, paths, lenient, record, cleanCause }: BorrowingOptions,
   credentials: readonly string[],
   create: (lender: SecretLender, onState: (state: UpstreamStatus["state"]) => void) => Connector,
 ): BorrowingUpstream {
@@ -68,8 +73,12 @@ export function createBorrowingUpstream(
     record({ actor: "gateway", action, subject, detail: { state, transport, ...defined({ cause: cleaned }) } });
   };
   const hide = (text: string): string => mask.hide(own.hide(text));
-  const connector: Connector = hideSecrets(create({ lend, remember }, onState), { hide, hideOwn: own.hide });
-  return { connector, loans };
+  const connector: Connector = hideSecrets(create({ lend, remember }, onState), {
+    hide,
+    hideOwn: own.hide,
+    ...defined({ maskHome: paths?.home }),
+  });
+  return { connector: { ...connector, isLenient: lenient?.has(connector.id) ?? false }, loans };
 }
 
 /** The action that the ledger records when an upstream enters a state. */

@@ -1,14 +1,20 @@
 /** Creates a connector for every upstream of the settings, with the secrets and files that it needs and no others. */
 
+import { homedir } from "node:os";
+
+import { defined } from "../domain/index.ts";
 import type { ApiSettings, ConnectorId, SecretName, ServerSettings, UpstreamSettings } from "../domain/index.ts";
 import { cleanText } from "../text/index.ts";
+import type { createPathMask } from "../text/index.ts";
 import { findInApi, findInServer } from "../vault/index.ts";
 import type { Secret, Vault } from "../vault/index.ts";
 
 import { createAdapterConnector } from "./adapter/adapter-connector.ts";
 import { parseAdapters } from "./adapter/parse-adapters.ts";
+import { createConfiner } from "./confinement/confine-server.ts";
+import { examineMachine } from "./confinement/machine.ts";
 import { createBorrowingUpstream } from "./create-borrowing-upstream.ts";
-import type { BorrowingOptions, SecretLender } from "./create-borrowing-upstream.ts";
+import type { BorrowingOptions, SecretLender, UpstreamEntry } from "./create-borrowing-upstream.ts";
 import { createLoginFetch } from "./login/login-fetch.ts";
 import { createLoginStore } from "./login/login-store.ts";
 import type { LoginStoreOptions } from "./login/login-store.ts";
@@ -18,22 +24,25 @@ import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
-import type { StdioSettings } from "./settings.ts";
+import type { CommandSettings, NamedPlace, StdioSettings } from "./settings.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;
 
 interface UpstreamsOptions
   extends
-    Omit<BorrowingOptions, "cleanCause" | "vault">,
+    Omit<BorrowingOptions, "cleanCause" | "lenient" | "paths" | "record" | "vault">,
     Pick<McpConnectorOptions, "keeper" | "egress" | "environment" | "now">,
     Pick<LoginStoreOptions, "values" | "holdLease"> {
   readonly settings: UpstreamSettings;
   readonly watchFamily: NonNullable<McpConnectorOptions["watchFamily"]>;
   readonly vault: Vault;
+  readonly paths: ReturnType<typeof createPathMask>;
   readonly readDocument: OpenapiConnectorOptions["readFile"];
-  /** Throws if this server must not start. */
-  readonly checkReach: (id: ConnectorId, server: ServerSettings) => void;
+  /** Returns the paths that the settings of a server name. Throws if it must not start. */
+  readonly checkReach: (id: ConnectorId, server: ServerSettings) => readonly NamedPlace[];
+  /** Writes an entry to the ledger. */
+  readonly write: (entry: UpstreamEntry) => Promise<unknown>;
 }
 
 /** Starts nothing. The caller closes the connectors. */
@@ -41,7 +50,7 @@ export async function createUpstreams(options: UpstreamsOptions) {
   const { settings, keeper, watchFamily, egress, environment, now, values, mask } = options;
   const { upstreams, apis } = settings;
   const clean = (text: string, maxBytes: number): string =>
-    cleanText(text, { maxBytes, paths: true, addresses: true, hide: mask.hide });
+    cleanText(text, { maxBytes, paths: options.paths.own, addresses: true, hide: mask.hide });
   const shared = {
     keeper,
     watchFamily,
@@ -51,7 +60,8 @@ export async function createUpstreams(options: UpstreamsOptions) {
     values,
     clean: (text: string) => clean(text, MAX_TEXT_BYTES),
   };
-  const loans = { ...options, cleanCause: (text: string) => clean(text, MAX_CAUSE_BYTES) };
+  const cleanCause = (text: string): string => clean(text, MAX_CAUSE_BYTES);
+  const loans = { ...options, record: toRecord(options), lenient: settings.lenient, cleanCause };
   const adapters = await parseAdapters(settings.adapters, [...upstreams.keys(), ...apis.keys()]);
   const { usual, byServer } = settings.pins;
   const borrowers = [
@@ -94,9 +104,10 @@ export async function createUpstreams(options: UpstreamsOptions) {
 function toConnectionSettings(
   id: ConnectorId,
   server: ServerSettings,
-  { egress, values, vault, holdLease, now, checkReach }: UpstreamsOptions,
+  options: UpstreamsOptions,
   lender: SecretLender,
 ): McpConnectorOptions["settings"] {
+  const { egress, values, vault, holdLease, now, checkReach } = options;
   const purpose = `upstream ${id}`;
   if (server.transport === "stdio") {
     const { command, args, cwd, env, startMs } = server;
@@ -104,13 +115,55 @@ function toConnectionSettings(
       checkReach(id, server); // at every start, because links and folders change
       return resolveTemplates(env, lender, purpose);
     };
-    return { kind: "stdio", command, args, cwd, startMs, resolveEnv };
+    return { kind: "stdio", command, args, cwd, startMs, resolveEnv, ...toConfinement(id, server, options) };
   }
   const { transport: kind, url, headers, network, startMs, oauth } = server;
   const fetch = createLoginFetch({ egress, url, grants: oauth.grants });
   const logins = createLoginStore({ values, vault, holdLease, onToken: lender.remember });
   const tokens = createTokenSource({ id, url, logins, fetch, now });
   return { kind, url, startMs, network, tokens, resolveHeaders: () => resolveTemplates(headers, lender, purpose) };
+}
+
+function toConfinement(
+  id: ConnectorId,
+  server: CommandSettings,
+  options: UpstreamsOptions,
+): Pick<StdioSettings, "confine" | "level"> {
+  const { confine, networkPolicy } = server;
+  if (confine === undefined || confine === "off") return {};
+  const { egress, environment, write } = options;
+  const confiner = createConfiner({
+    id,
+    confine,
+    networkPolicy,
+    machine: findMachine,
+    home: homedir(),
+    egress,
+    environment,
+    listNamed: () => options.checkReach(id, server),
+    onRequest: async ({ host, port, refusal }) => {
+      const action = refusal ? "upstream.request.refused" : "upstream.request";
+      await write({
+        actor: "gateway",
+        action,
+        subject: id,
+        detail: { host, port, ...defined({ why: refusal?.message }) },
+      });
+    },
+  });
+  return { confine: confiner, ...defined({ level: confine.level === "best" ? undefined : confine.level }) };
+}
+
+let machine: ReturnType<typeof examineMachine> | undefined;
+
+/** It does not change while this process runs. */
+function findMachine(): ReturnType<typeof examineMachine> {
+  return (machine ??= examineMachine());
+}
+
+/** For entries that no caller waits for. */
+function toRecord({ write }: UpstreamsOptions): BorrowingOptions["record"] {
+  return (entry) => void write(entry).catch(() => undefined);
 }
 
 /** As for MCP servers, secrets are lent when the document is read. */

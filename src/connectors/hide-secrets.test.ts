@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import { GloveboxError, parseConnectorId } from "../domain/index.ts";
 import type { CallProgress, Json } from "../domain/index.ts";
+import { createPathMask } from "../text/index.ts";
 import { createMask } from "../vault/index.ts";
 import type { Connector, RemoteResult } from "./connector.ts";
 import { hideSecrets } from "./hide-secrets.ts";
@@ -42,6 +43,18 @@ function hidden(connector: Connector, secret = SECRET): Connector {
 }
 const signal = new AbortController().signal;
 
+it("refuses a result with more keys in one object than there may be, and returns one with as many", async () => {
+  const fields = (count: number): Json =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`key ${at}`, at]));
+  const ask = (count: number) =>
+    hidden(sayingOf("", { fields: fields(count) })).call("t", {}, { signal: new AbortController().signal });
+  assert.deepEqual((await ask(50_000)).value, { fields: fields(50_000) });
+  await assert.rejects(ask(50_001), {
+    code: "LIMIT_SIZE",
+    message: "The result has an object with more than 50000 keys",
+  });
+});
+
 describe("hideSecrets", () => {
   const forms = {
     itself: SECRET,
@@ -56,6 +69,19 @@ describe("hideSecrets", () => {
       assert.deepEqual(value, { "k [secret]": ["v [secret]", 1] });
     });
   }
+  it("writes the home folder as ~ in errors, progress and statuses, unless it is in the arguments", async () => {
+    const text = "cannot open /home/ada/a.txt";
+    const maskHome = createPathMask({ paths: [], home: "/home/ada" }).home;
+    const plain = (same: string): string => same;
+    const connector = hideSecrets(sayingOf(text, { path: text }), { hide: plain, hideOwn: plain, maskHome });
+    const shown: (string | undefined)[] = [];
+    const options = { signal, onProgress: ({ message }: { message?: string }) => void shown.push(message) };
+    await assert.rejects(connector.call("fail", { path: "a.txt" }, options), { message: "cannot open ~/a.txt" });
+    await assert.rejects(connector.call("fail", { path: "/home/ada/a.txt" }, options), { message: text });
+    assert.deepEqual(shown, ["cannot open ~/a.txt", text]);
+    assert.equal(connector.status().cause, "cannot open ~/a.txt");
+    assert.deepEqual((await connector.call("t", {}, { signal })).value, { path: text });
+  });
   it("passes a result of 512 levels and refuses a deeper one", async () => {
     const nest = (depth: number): Json => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
     const call = (depth: number) => hidden(sayingOf("", nest(depth))).call("t", {}, { signal });
@@ -91,6 +117,18 @@ describe("hideSecrets", () => {
     });
     const { attachments } = await hidden(sayingOf("", null, file("harmless"))).call("t", {}, { signal });
     assert.equal(attachments[0]?.base64, file("harmless"));
+  });
+  it("refuses a large file with a secret anywhere in it, and leaves one without it alone", async () => {
+    const file = (at: number): string => {
+      const bytes = Buffer.alloc(1_200_000, 0xe9);
+      if (at >= 0) bytes.write(SECRET, at);
+      return bytes.toString("base64");
+    };
+    const call = (at: number) => hidden(sayingOf("", null, file(at))).call("t", {}, { signal });
+    for (const border of [262_144, 524_288, 786_432, 1_048_576])
+      for (const at of [border - SECRET.length, border - 5, border, 1_200_000 - SECRET.length])
+        await assert.rejects(call(at), { code: "UPSTREAM_RESULT_INVALID" }, String(at));
+    assert.equal((await call(-1)).attachments[0]?.base64, file(-1));
   });
   it("hideSecrets does not offer a tool whose name holds a secret, and offers others", async () => {
     const names = async (name: string) => (await hidden(sayingOf("", null, "", name)).tools()).map((tool) => tool.name);

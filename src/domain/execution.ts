@@ -12,7 +12,7 @@ import type { Effect, LabelSource } from "./tool.ts";
 export type EngineName = "isolate" | "quickjs" | "workerd" | "auto";
 
 export interface IsolationLayer {
-  readonly name: "namespaces" | "seccomp" | "rlimits";
+  readonly name: "namespaces" | "landlock" | "seccomp" | "sealed" | "rlimits";
   readonly present: boolean;
   /** What it prevents, or why it is missing. */
   readonly message: string;
@@ -97,7 +97,7 @@ export interface CallProgress {
   readonly message?: string;
 }
 
-/** The object of `run --json`, of `structuredContent` and of the library. Fields without a value are absent. */
+/** The object of `run --json`, of the library, and of `structuredContent` with `detail: "full"`. Fields without a value are absent. */
 export interface ExecutionResult {
   readonly execution: ExecutionId;
   readonly state: "completed" | "failed" | "paused" | "cancelled";
@@ -110,6 +110,10 @@ export interface ExecutionResult {
   /** The calls that these approvals are about, in the same order. */
   readonly questions?: readonly (Pick<Approval, "seq" | "tool" | "reason" | "expiresAt"> & {
     readonly approval: ApprovalId;
+    /** What the person runs; present in answers to MCP clients. */
+    readonly commands?: Readonly<Record<"show" | "approve" | "reject", string>>;
+    /** Its address on the page of a running server; absent if none serves this store. */
+    readonly link?: string;
   })[];
   /** Of a value that was too large to return; `shape` is its outline. */
   readonly truncated?: { readonly handle: ResultId; readonly bytes: number; readonly shape: string };

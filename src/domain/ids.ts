@@ -7,7 +7,7 @@ export type Id<Name extends string> = string & { readonly [tag]: Name };
 
 export type ExecutionId = Id<"ExecutionId">; // "ex_<24 hex>"
 export type ResultId = Id<"ResultId">; // "rs_<24 hex>", the handle of a kept result
-export type ApprovalId = Id<"ApprovalId">; // "ap_<24 hex>"
+export type ApprovalId = Id<"ApprovalId">; // "ap_<24 hex>", or "ir_<24 hex>" of an input request
 export type PrincipalId = Id<"PrincipalId">;
 export type ConnectorId = Id<"ConnectorId">; // the key of an upstream in the configuration
 export type ToolAddress = Id<"ToolAddress">; // "<namespace>.<tool>", e.g. "github.createIssue"
@@ -28,7 +28,7 @@ export const parseExecutionId = parserOf<"ExecutionId">(/^ex_[0-9a-f]{24}$/);
 /** Programs and models name handles, so the input is hostile. Access is checked elsewhere. */
 export const parseResultId = parserOf<"ResultId">(/^rs_[0-9a-f]{24}$/);
 /** Knowing an id grants nothing: access to an approval depends on the principal. */
-export const parseApprovalId = parserOf<"ApprovalId">(/^ap_[0-9a-f]{24}$/);
+export const parseApprovalId = parserOf<"ApprovalId">(/^(?:ap|ir)_[0-9a-f]{24}$/);
 export const parseSecretName = parserOf<"SecretName">(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/);
 export const parseDigest = parserOf<"Digest">(/^sha256:[0-9a-f]{64}$/);
 /** Operators name upstreams freely; only control characters and excessive length are refused. */

@@ -2,6 +2,8 @@
 
 export type { Adapter, AdapterContext } from "./adapter.ts";
 export { APPROVAL_SCOPES } from "./approval.ts";
+export { isInputRequest } from "./input.ts";
+export type { InputRequest } from "./input.ts";
 export type { Approval, ApprovalRequests } from "./approval.ts";
 export { defined } from "./defined.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
@@ -46,12 +48,14 @@ export type {
 } from "./ids.ts";
 export { canonicalJson, depthOf, isJsonObject, mapTexts, parseJson } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
-export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
+export { DEFAULT_LIMITS } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, toPlace } from "./network.ts";
 export type { HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
-export type { Condition, Decision, PolicyRule, PolicySettings, Principal, QuotaSettings, RuleFile } from "./policy.ts";
-export type { ChildKeeper, FamilyWatch } from "./process.ts";
+export type { Condition, Decision, PolicyRule, PolicySettings, QuotaSettings, RuleFile } from "./policy.ts";
+export { hasRole } from "./principal.ts";
+export type { Principal } from "./principal.ts";
+export type { ChildKeeper } from "./process.ts";
 export type { CallPlan, Finding, Program } from "./program.ts";
 export type { Seal, SecretGrant, SecretGrants } from "./secret.ts";
 export { describeEffect, describeWithheld, serverCommand } from "./tool.ts";
@@ -67,7 +71,6 @@ export type {
   Namespace,
   Tool,
   ToolGuide,
-  WithheldTool,
 } from "./tool.ts";
 export { parseTraceContext } from "./trace.ts";
 export type { TraceContext } from "./trace.ts";

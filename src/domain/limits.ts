@@ -1,7 +1,5 @@
 /** The limits of one execution: one frozen object that every room receives. No room has defaults. */
 
-import { GloveboxError } from "./errors.ts";
-
 export const DEFAULT_LIMITS = Object.freeze({
   /**
    * Time from the start of the program until it ends or is suspended, waiting included. A resumed program has the whole
@@ -31,22 +29,3 @@ export const DEFAULT_LIMITS = Object.freeze({
 });
 
 export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
-
-/** Lowers the operator's limits to those of a request; a request can never raise one. */
-export function tightenLimits(limits: Limits, wanted: Partial<Limits>): Limits {
-  const tightened: Record<keyof Limits, number> = { ...limits };
-  for (const key of Object.keys(wanted)) {
-    if (!isLimit(key)) throw new GloveboxError("REQUEST_INVALID", `Unknown limit ${JSON.stringify(key)}`);
-    const value = wanted[key];
-    if (value === undefined) continue;
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new GloveboxError("REQUEST_INVALID", `The limit ${key} must be an integer of at least 1`);
-    }
-    tightened[key] = Math.min(limits[key], value);
-  }
-  return Object.freeze(tightened);
-}
-
-function isLimit(key: string): key is keyof Limits {
-  return Object.hasOwn(DEFAULT_LIMITS, key);
-}

@@ -1,18 +1,8 @@
-/** Principals, decisions about their calls, the rules that make them, and quotas. */
+/** Decisions about calls, the rules that make them, and quotas. */
 
 import type { PrincipalId, RuleId } from "./ids.ts";
+import type { Json } from "./json.ts";
 import type { Effect, LabelSource } from "./tool.ts";
-
-/** Made by a surface from a verified credential; never built from request data. */
-export interface Principal {
-  readonly id: PrincipalId;
-  readonly kind: "agent" | "operator" | "service";
-  readonly groups: readonly string[];
-  /** The client's session. Labels belong to a session; without one, all requests of the principal share them. */
-  readonly session?: string;
-  /** True if the client may replace this session by a new one, which then inherits its labels for some hours. */
-  readonly passesLabels?: boolean;
-}
 
 export type Decision =
   | { readonly kind: "allow"; readonly rule: RuleId; readonly flow?: DecisionFlow }
@@ -60,6 +50,8 @@ export type Scalar = string | number | boolean | null;
 export type ConditionTest =
   | { readonly kind: "equals"; readonly value: Scalar }
   | { readonly kind: "oneOf"; readonly values: readonly Scalar[] }
+  /** The whole value, arrays and objects included, in any order of keys. */
+  | { readonly kind: "is"; readonly value: Json }
   | { readonly kind: "prefix"; readonly text: string }
   | { readonly kind: "matches"; readonly pattern: TextPattern }
   /** Both ends are inclusive. */
@@ -82,7 +74,7 @@ export interface PolicyRule {
   readonly principals?: readonly string[];
   readonly groups?: readonly string[];
   readonly servers?: readonly string[];
-  /** Tool patterns: `*`, `github.*` or `github.createIssue`. Empty matches every tool. */
+  /** Tool patterns: `*`, `github.*`, `github.createIssue`, `github.delete*` or `*.delete*`. Empty matches every tool. */
   readonly tools: readonly string[];
   /** Empty matches every effect. */
   readonly effects: readonly Effect[];

@@ -8,10 +8,3 @@ export interface ChildKeeper {
   /** A new process writes `add PID` to it and closes it: the gateway may be killed before it calls `keep`. */
   readonly roll?: number | undefined;
 }
-
-/** Tracks the descendants of one child, including those that left its process group. */
-export interface FamilyWatch {
-  /** Records the current descendants. Useless once the child has ended, because its children are reparented then. */
-  look(): void;
-  end(): void;
-}

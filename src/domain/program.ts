@@ -29,6 +29,39 @@ export interface ProgramCall {
   readonly column: number;
 }
 
+/** A part of the result that is a field of another value, at its line and column. */
+export interface ResultRead {
+  /** Where it is in the result: keys, and `*` for every item of an array. Empty for the result itself. */
+  readonly path: readonly string[];
+  /** As written, shortened. */
+  readonly expression: string;
+  /** The other keys of the object that it is in. */
+  readonly beside: readonly string[];
+  /** True if no other expression can be the result. */
+  readonly isOnly?: boolean;
+  /** The tool whose result it is read from, or `input`; absent if the source does not tell. */
+  readonly from?: string;
+  /** The way from there to the field, such as `items`, `*`, `name`. */
+  readonly steps?: readonly string[];
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A call of a function that does not exist, with texts that may name a tool. Offsets are in the author's source. */
+export interface SpelledCall {
+  readonly start: number;
+  readonly end: number;
+  /** Such as `mcp.callTool`; empty for a program that is a tool call in JSON. */
+  readonly callee: string;
+  /** The likeliest name first. */
+  readonly texts: readonly string[];
+  /** Whether a string names the tool, and not the function itself. */
+  readonly isNamed: boolean;
+  /** The arguments of the tool as written; absent if there are none, or if they are long. */
+  readonly args?: string;
+  readonly hasArgs: boolean;
+}
+
 export interface PlannedCall {
   readonly tool: ToolAddress;
   readonly effect: Effect;
@@ -45,6 +78,8 @@ export interface CallPlan {
   /** True if the program cannot call anything else; the bridge enforces an exact plan. */
   readonly exact: boolean;
   readonly calls: readonly PlannedCall[];
+  /** The calls that the program begins with, in this order and with these arguments, whatever it reads; absent below 2. */
+  readonly start?: readonly { readonly tool: ToolAddress; readonly args: JsonObject }[];
 }
 
 /** A parsed and checked source. The sandbox runs nothing else. */
@@ -59,8 +94,14 @@ export interface Program {
   /** Text that the author did not write, by its position in the code that runs: it maps positions back to the source. */
   readonly insertions: readonly { readonly offset: number; readonly length: number }[];
   readonly calls: readonly ProgramCall[];
+  /** How many of them, from the first on, are made before any other code runs, with constants only; absent below 2. */
+  readonly start?: number;
   /** Globals that the program uses and that do not exist; absent if there are none. */
   readonly unknownNames?: readonly string[];
+  /** Absent if there are none, or if analysis is off. */
+  readonly reads?: readonly ResultRead[];
+  /** Calls of functions that do not exist and may mean a tool; absent if there are none. */
+  readonly spelled?: readonly SpelledCall[];
   readonly findings: readonly Finding[];
   /** The engine that `auto` starts it on; absent if that is QuickJS. */
   readonly route?: "isolate";

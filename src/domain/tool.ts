@@ -21,7 +21,7 @@ export interface LabelSource {
 
 /** Changes the labels of matching tools. Applied last. */
 export interface LabelRule {
-  /** Tool patterns: `*`, `github.*` or `github.createIssue`. */
+  /** Tool patterns: `*`, `github.*`, `github.createIssue`, `github.delete*` or `*.delete*`. */
   readonly tools: readonly string[];
   readonly add: readonly Label[];
   readonly remove: readonly Label[];
@@ -58,8 +58,8 @@ export interface Tool {
   readonly effect: Effect;
   /** True if the server declares that repeating a call with the same arguments has no further effect. */
   readonly idempotent?: boolean;
-  /** Guessed from the tool's name, or set by the operator; absent if the upstream declares the effect. */
-  readonly effectSource?: "guess" | "operator";
+  /** Guessed from the tool's name, from the reviewed list, or set by the operator; absent if the upstream declares it. */
+  readonly effectSource?: "guess" | "reviewed" | "operator";
   /** Where its data comes from and goes; absent if unknown. */
   readonly labels?: readonly Label[];
   /** Digest of everything the model reads about this tool. */
@@ -69,6 +69,7 @@ export interface Tool {
 /** Returns for example `destroy, guessed from its name`: a guess is never shown as a fact. */
 export function describeEffect({ effect, effectSource }: Pick<Tool, "effect" | "effectSource">): string {
   if (effectSource === "guess") return `${effect}, guessed from its name`;
+  if (effectSource === "reviewed") return `${effect}, from the reviewed list`;
   return effectSource === "operator" ? `${effect}, set by the operator` : effect;
 }
 
@@ -97,6 +98,8 @@ export interface ApiSurface {
   readonly snapshot: Digest;
   readonly declarations: string;
   readonly namespaces: readonly Namespace[];
+  /** `undefined` for a tool that the snapshot does not have. */
+  readonly effectOf?: (address: string) => Effect | undefined;
   /** The declared names of `secrets`; absent if there are none. Surfaces of one snapshot can differ in it. */
   readonly secrets?: readonly string[];
   /** Names the tools with types, if not all tools have them. Surfaces of one snapshot can differ in it. */
@@ -107,8 +110,10 @@ export interface ApiSurface {
 
 /** What is known about tools when a program does not fit them. Nothing is computed before it is needed. */
 export interface ToolGuide {
-  /** The nearest tools by name, then by meaning, best first. */
+  /** The nearest tools by name, then by meaning, best first: those of the named server before others, none deprecated. */
   readonly nearest: (name: string) => readonly ToolAddress[];
+  /** The tool that the first of these texts names exactly, ignoring case and separators. */
+  readonly find: (texts: readonly string[]) => ToolAddress | undefined;
   /** The declaration of one tool, before the types that it uses; `undefined` for an unknown tool. */
   readonly signature: (address: string) => string | undefined;
   /** How the tool is called, on one line, without its result. */
@@ -163,7 +168,7 @@ export function describeWithheld(tool: WithheldTool): { readonly message: string
   };
 }
 
-/** The command that an operator runs about one server: `approve` accepts withheld tools, `login` connects an account. */
-export function serverCommand(verb: "approve" | "login", connector: ConnectorId): string {
+/** The command that an operator runs about one server: `approve` accepts withheld tools, `reject` marks them as unwanted, `login` connects an account. */
+export function serverCommand(verb: "approve" | "reject" | "login", connector: ConnectorId): string {
   return `glovebox servers ${verb} ${PLAIN.test(connector) ? connector : JSON.stringify(connector)}`;
 }

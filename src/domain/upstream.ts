@@ -1,7 +1,7 @@
 /** Upstreams: their state as people and models read it, and how the operator declared them and exports. */
 
 import type { ConnectorId, Instant, SecretName } from "./ids.ts";
-import type { HostPort, UpstreamNetwork } from "./network.ts";
+import type { HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
 import type { PinMode } from "./tool.ts";
 
 export interface UpstreamStatus {
@@ -22,6 +22,33 @@ export interface UpstreamStatus {
   readonly findings?: readonly string[];
   /** The last lines that a child process wrote to stderr, cleaned. */
   readonly stderr?: readonly string[];
+  /** Of a child process; absent if it is not confined. For operators: a model does not get it. */
+  readonly confinement?: ConfinementStatus;
+}
+
+/** How a child server is confined, and what it was refused lately. */
+interface ConfinementStatus {
+  readonly level: "files" | "strict";
+  /** As `host:port`, latest last; absent if there are none. */
+  readonly refusedHosts?: readonly string[];
+  /** Files that its own errors name and that its confinement does not include; absent if there are none. */
+  readonly missingFiles?: readonly string[];
+}
+
+/** The confinement of one child server as it is configured. Paths are absolute. */
+interface ConfineSettings {
+  /** `best` is the strictest level that this machine offers. */
+  readonly level: "files" | "strict" | "best";
+  /** `undefined`: what the arguments and the working folder name, to read and write. */
+  readonly files?: { readonly read: readonly string[]; readonly write: readonly string[] };
+  readonly limits: ServerLimits;
+}
+
+/** Limits of each process of a confined server, except for `processes`. */
+interface ServerLimits {
+  readonly memoryBytes?: number | undefined;
+  readonly processes?: number | undefined;
+  readonly openFiles?: number | undefined;
 }
 
 /** A string whose secrets are still references: `${secret:NAME}` is resolved when the upstream starts. */
@@ -35,6 +62,14 @@ export interface UpstreamSettings {
   readonly adapters: readonly AdapterSource[];
   /** How tools are accepted that were never seen: the default, and what one server or API sets for itself. */
   readonly pins: { readonly usual: PinMode; readonly byServer: ReadonlyMap<ConnectorId, PinMode> };
+  /** Servers and APIs whose results are passed on with a finding if they do not match their schema. */
+  readonly lenient: ReadonlySet<ConnectorId>;
+}
+
+/** A path, and the key of a server's settings that names it, such as `args[2]`. */
+interface NamedFolder {
+  readonly key: string;
+  readonly path: string;
 }
 
 /** How to reach one MCP server. Paths are absolute and environment variables are expanded; secrets are not. */
@@ -51,7 +86,11 @@ export type ServerSettings = {
       readonly env: Readonly<Record<string, SecretTemplate>>;
       readonly cwd: string;
       /** Folders that the configuration names outside of `args`, each with its key. */
-      readonly folders?: readonly { readonly key: string; readonly path: string }[];
+      readonly folders?: readonly NamedFolder[];
+      /** `"off"` was written; `undefined` is the default, which is off, too. */
+      readonly confine?: ConfineSettings | "off";
+      /** For a confined server: where its requests may go. Default: nowhere. */
+      readonly networkPolicy?: NetworkPolicy;
     }
   | {
       readonly transport: "http" | "sse";

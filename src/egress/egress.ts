@@ -22,6 +22,8 @@ import { createTunnels } from "./connect/open-tunnel.ts";
 import type { ProxyAccount } from "./connect/open-tunnel.ts";
 import { PinnedAgent } from "./connect/pinned-agent.ts";
 import type { ConnectionPowers } from "./connect/pinned-agent.ts";
+import { openServerProxy } from "./server-proxy.ts";
+import type { ServerProxy, ServerProxyOptions } from "./server-proxy.ts";
 import { admitOwn } from "./reach.ts";
 import type { RequestScope } from "./reach.ts";
 import { resolveHost } from "./connect/resolve-host.ts";
@@ -56,6 +58,10 @@ export interface EgressOptions {
   readonly ceiling?: NetworkPolicy;
 }
 
+export interface ProxyOptions extends Omit<ServerProxyOptions, "scope"> {
+  readonly policies: readonly NetworkPolicy[];
+}
+
 /** Disposing ends every request in progress and refuses new ones. */
 export interface Egress extends AsyncDisposable {
   /** A `fetch` for one origin, which is checked here, at each request and at each redirect. */
@@ -64,6 +70,8 @@ export interface Egress extends AsyncDisposable {
   fetchUnder(policies: readonly NetworkPolicy[], limits: Pick<FetchLimits, "maxBytes">): FetchLike;
   /** One request of a program. Every policy must allow it, so the strictest decides. */
   fetchFor(policies: readonly NetworkPolicy[], request: GuestRequest, limits: GuestLimits): Promise<GuestAnswer>;
+  /** A proxy for one confined server, to hosts that every policy allows. */
+  openProxy(options: ProxyOptions): ServerProxy;
   /** Throws what `fetchFor` would reject with, as far as names decide. Sends nothing and resolves no address. */
   checkFor(policies: readonly NetworkPolicy[], request: UnsentRequest): void;
 }
@@ -103,6 +111,11 @@ export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceili
         { kind: "policies", policies, ...under },
         { ...request, signal: within(request.signal) },
         limits,
+      ),
+    openProxy: ({ policies, ...options }) =>
+      openServerProxy(
+        { ...options, scope: { kind: "policies", policies, ...under } },
+        { ...plain, ...defined({ proxy: via }) },
       ),
     checkFor: (policies, request) => checkForGuest({ kind: "policies", policies, ...under }, request),
     async [Symbol.asyncDispose]() {

@@ -43,6 +43,7 @@ async function connect(runJob: (job: SandboxJob) => Promise<SandboxResult>, refu
     results: createResults({ store: store.results, now: () => 0, createId, keepMs: 9, totalBytes: 1_000 }),
     bridge: () => bridge,
     graceMs: 1,
+    identity: { resolve: async () => undefined },
     hasEnded: (owner) => owner === "dead",
     hide: (text) => text,
     isLasting: true,
@@ -90,7 +91,11 @@ async function connect(runJob: (job: SandboxJob) => Promise<SandboxResult>, refu
   return { deps, store, visited };
 }
 
-const BACKGROUND = { everyMs: 60_000, noteHeld: async () => undefined, onDecided: () => () => undefined };
+const BACKGROUND = {
+  everyMs: 60_000,
+  quotas: { noteHeld: async () => undefined },
+  approvals: { onDecided: () => () => undefined },
+};
 const returnOne = async (): Promise<SandboxResult> => ({
   ending: { kind: "returned", value: 1 },
   logs: [],

@@ -7,9 +7,10 @@ import { defined } from "../domain/index.ts";
 import type { CatalogSnapshot, Execution, ExecutionResult, PrincipalId, Program } from "../domain/index.ts";
 import type { ApiSurface, ExecutionId, LabelSource, Principal, SecretGrants, TraceContext } from "../domain/index.ts";
 import type { Sandbox } from "../sandbox/index.ts";
-import { declareApi } from "../typegen/index.ts";
+import { ownerOf, runInSlices } from "../timing/index.ts";
+import { declareApi, prepareApi } from "../typegen/index.ts";
 
-import type { ExecutionDeps } from "./deps.ts";
+import type { EvidenceDeps, ExecutionDeps } from "./deps.ts";
 import type { AdmitExecution, GrantRequest } from "./quotas.ts";
 import { createExecutionLog } from "./execution-log.ts";
 import type { ExecutionLogOptions } from "./execution-log.ts";
@@ -26,7 +27,10 @@ export interface TypeCheck {
 
 export interface ExecutionRooms
   extends
-    Pick<ExecutionDeps, "approvals" | "bridge" | "graceMs" | "hasEnded" | "hide" | "isLasting" | "limits" | "report">,
+    Pick<
+      ExecutionDeps,
+      "approvals" | "bridge" | "graceMs" | "hasEnded" | "hide" | "isLasting" | "limits" | "maskPaths" | "report"
+    >,
     Pick<ExecutionDeps, "results">,
     Pick<ExecutionLogOptions, "createId" | "createSeed" | "durability" | "now" | "owner"> {
   readonly store: ExecutionLogOptions["store"] & ExecutionDeps["store"] & Pick<ExecutionDeps, "checkSpace">;
@@ -61,13 +65,19 @@ export interface ExecutionRooms
     readonly traces?: { begin(execution: ExecutionId, trace: TraceContext | undefined): void };
     readonly feed?: { ended(execution: Execution, result: ExecutionResult): void };
   };
+  readonly identity: { resolve: ExecutionDeps["resolvePrincipal"] };
   readonly sandbox: Pick<Sandbox, "checkQueue" | "engine" | "isolation" | "run">;
+  /** For replays, which take no place of a program; by default there are none. */
+  readonly spare?: Pick<EvidenceDeps, "prepare" | "run"> & { readonly settings: EvidenceDeps["settings"] };
   readonly retention: { stored(bytes: number): void; ended(): void };
   check(program: Program, context: TypeCheck): AnalysisResult | Promise<AnalysisResult>;
 }
 
+const timeout = (ms: number): AbortSignal => AbortSignal.timeout(ms);
+
 export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
-  const { analysis, timebox, catalog, policy, quotas, flows, network, secrets, telemetry, sandbox, results } = rooms;
+  const { analysis, timebox, catalog, policy, quotas, flows, network, secrets, telemetry, sandbox, spare, results } =
+    rooms;
   const analyze = rememberAnalyses({ ...analysis, timebox });
   const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot, principal: PrincipalId): ApiSurface =>
     declareApi(snapshot, {
@@ -77,6 +87,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
     });
   return {
     ...rooms,
+    ...defined({ evidence: spare && { ...spare, seed: rooms.createSeed, after: timeout } }),
     engine: sandbox.engine,
     isolation: sandbox.isolation,
     log: createExecutionLog({
@@ -89,11 +100,19 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
         telemetry.feed?.ended(execution, result);
       },
     }),
+    resolvePrincipal: (id) => rooms.identity.resolve(id),
     checkSpace: () => rooms.store.checkSpace(),
     checkQueue: (coming, { id, session }) => sandbox.checkQueue(coming, { principal: id, ...defined({ session }) }),
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     releaseQuota: (execution) => quotas.releaseLost(execution),
-    snapshot: async (principal, needed) => policy.view(await catalog.takeSnapshot(needed), principal),
+    snapshot: async (principal, needed) => {
+      const view = policy.view(await catalog.takeSnapshot(needed), principal);
+      for (const grants of [{}, { secrets: secrets.grantsOf(principal.id) }]) {
+        const work = prepareApi(view, { hasNetwork: network.has(), ...grants });
+        if (work.next().done !== true) await runInSlices(work, ownerOf(principal));
+      }
+      return view;
+    },
     declare: (snapshot) => declareApi(snapshot, { hasNetwork: network.has() }),
     hasNetwork: (request) => network.has(request),
     analyze: ({ source, limits, analysis: isWanted = true }, surface) =>

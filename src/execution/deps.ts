@@ -15,6 +15,7 @@ import type {
   LabelSource,
   Limits,
   Principal,
+  PrincipalId,
   Program,
 } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -53,6 +54,8 @@ export interface ExecutionDeps extends RecordDeps {
   checkQueue(coming: number, principal: Principal): void; // sandbox
   readonly admit: AdmitExecution; // policy
   /** Waits for the upstreams that are needed, by default for all. */
+  /** The principal of stored records as it is now; `undefined` if it is no longer valid. */
+  resolvePrincipal(id: PrincipalId): Promise<Principal | undefined>; // identity
   snapshot(principal: Principal, needed?: NeededServers): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): AnalysisResult; // analysis
@@ -72,8 +75,10 @@ export interface ExecutionDeps extends RecordDeps {
   run(job: SandboxJob, admitted?: AbortSignal): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
 
-  /** How long a program stays in memory for an approval before it is suspended. */
+  /** How long the program of a client with forms stays in memory for an approval before it is suspended. */
   readonly graceMs: number;
+  /** What evidence about flows of data needs; without it there is none. */
+  readonly evidence?: EvidenceDeps;
   /** Called with the labels of data that reaches a client without a call, before it does. */
   labelSession(principal: Principal, sources: readonly LabelSource[]): Promise<void>; // policy
   /** What the session of a running execution has read. */
@@ -86,6 +91,22 @@ export interface ExecutionDeps extends RecordDeps {
   readonly isLasting: boolean;
 }
 
+/** What evidence about flows of data needs. */
+export interface EvidenceDeps {
+  /** Runs a replay beside everything else: it takes no place of an execution. */
+  run(job: SandboxJob): Promise<SandboxResult>;
+  /** Called when a program starts that will probably need a replay: starting a child takes as long as the replays. */
+  prepare(): void;
+  readonly settings: {
+    /** For all replays of a call together; 0 turns them off. */
+    readonly evidenceMs: number;
+    readonly evidenceRounds: number;
+  };
+  readonly seed: () => readonly number[];
+  /** Returns a signal that fires after the time. */
+  readonly after: (ms: number) => AbortSignal;
+}
+
 export type CheckTypes = (
   program: Program,
   request: ExecutionRequest,
@@ -93,7 +114,10 @@ export type CheckTypes = (
 ) => AnalysisResult | Promise<AnalysisResult>;
 
 /** What a bridge needs besides the request. */
-export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls" | "whenChecked">;
+export type BridgeHooks = Pick<
+  BridgeOptions,
+  "signal" | "approve" | "askInput" | "asked" | "journal" | "onCalls" | "whenChecked"
+>;
 
 /** A request with its program; without one it is a plain tool call. */
 export interface ProgramRequest extends ExecutionRequest {

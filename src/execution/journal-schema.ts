@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { GloveboxError, isErrorCode, parseJson } from "../domain/index.ts";
+import { GloveboxError, defined, isErrorCode, parseJson } from "../domain/index.ts";
 import type { ExecutionId, ExecutionResult, PublicError } from "../domain/index.ts";
 
 import type { JournalEvent } from "./journal.ts";
@@ -56,7 +56,7 @@ export const START = z.object({
 });
 
 export const REQUEST = z.object({
-  principal: z.object({ id: TEXT, kind: z.enum(["agent", "operator", "service"]), groups: z.array(TEXT) }),
+  principal: z.object({ id: TEXT, kind: z.enum(["agent", "operator", "person", "service"]), groups: z.array(TEXT) }),
   source: TEXT,
   limits: z.record(z.string(), z.int().min(1)),
   input: z.unknown().optional(),
@@ -66,19 +66,45 @@ const EVENT = z.discriminatedUnion("kind", [
   REQUEST.extend({ kind: z.literal("asked"), start: TAPE_START.optional() }),
   START.extend({ kind: z.literal("began") }),
   z.object({ kind: z.literal("checked"), findings: z.array(z.unknown()) }),
-  DELIVERY.extend({ kind: z.literal("given") }),
+  DELIVERY.extend({ kind: z.literal("given"), isTextNext: z.literal(true).optional() }),
   z.object({ kind: z.literal("switched"), engine: ENGINE }),
   z.object({ kind: z.literal("broke") }),
 ]);
 
+/** A longer text of a delivery has a line of its own: escaping it would take as long as all else that is done with it. */
+const LONG_TEXT_CHARS = 4_096;
+
+/** The lines of an event. */
+export function writeEvent(event: JournalEvent): readonly string[] {
+  const text = event.kind === "given" ? event.delivery.text : "";
+  if (event.kind !== "given" || text.length <= LONG_TEXT_CHARS || text.includes("\n")) return [JSON.stringify(event)];
+  return [JSON.stringify({ ...event, delivery: { ...event.delivery, text: "" }, isTextNext: true }), text];
+}
+
 /** Throws `STORE_UNAVAILABLE` for a line that this version does not know. */
 export function parseJournal(text: string): readonly JournalEvent[] {
-  return text.split("\n").map((line) => parseEvent(JSON.parse(line)));
+  const events: JournalEvent[] = [];
+  const lines = text.split("\n").values();
+  for (const line of lines) {
+    const event = parseEvent(JSON.parse(line));
+    events.push("isTextNext" in event && event.kind === "given" ? withText(event, lines.next().value) : event);
+  }
+  return events;
+}
+
+function withText(event: Extract<JournalEvent, { kind: "given" }>, text: string | undefined): JournalEvent {
+  if (text === undefined) throw unknownEntry();
+  const { kind, delivery, call } = event;
+  return { kind, delivery: { ...delivery, text }, ...defined({ call }) };
 }
 
 function parseEvent(raw: unknown): JournalEvent {
   if (EVENT.safeParse(raw).success) return raw as JournalEvent;
-  throw new GloveboxError("STORE_UNAVAILABLE", "A journal contains an entry that this version does not know", {
+  throw unknownEntry();
+}
+
+function unknownEntry(): GloveboxError {
+  return new GloveboxError("STORE_UNAVAILABLE", "A journal contains an entry that this version does not know", {
     hint: "Use the version of Glovebox that wrote it, or a newer one",
   });
 }

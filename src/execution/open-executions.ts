@@ -1,7 +1,6 @@
 /** Everything that surfaces can do with executions and kept results, for as long as a gateway is open. */
 
 import { planCalls } from "../analysis/index.ts";
-import { tightenLimits } from "../domain/index.ts";
 import type {
   CallPlan,
   ExecutionId,
@@ -33,6 +32,8 @@ import { attempt, startExecution } from "./run/execute.ts";
 import type { RunDeps } from "./run/execute.ts";
 import { createIdempotency } from "./run/idempotency.ts";
 import type { IdempotentRequest } from "./run/idempotency.ts";
+import { parseTextInput } from "./run/parse-input.ts";
+import { tightenLimits } from "./run/tighten-limits.ts";
 import { createRunningTable } from "./running-table.ts";
 import type { ClientPatience, RunningTable, StartedExecution } from "./running-table.ts";
 
@@ -70,10 +71,14 @@ export interface OpenedExecutions extends AsyncDisposable {
 
 export interface BackgroundOptions {
   readonly everyMs: number;
-  /** Called at every poll, to keep the quotas of running executions. */
-  readonly noteHeld: () => Promise<void>;
-  /** Calls the listener after every decision about an approval. Returns a function to stop. */
-  readonly onDecided: (listener: (decided: { readonly execution: ExecutionId }) => void) => () => void;
+  readonly quotas: {
+    /** Called at every poll, to keep the quotas of running executions. */
+    noteHeld(): Promise<void>;
+  };
+  readonly approvals: {
+    /** Calls the listener after every decision about an approval. Returns a function to stop. */
+    onDecided(listener: (decided: { readonly execution: ExecutionId }) => void): () => void;
+  };
 }
 
 /** How long a view waits for a running execution by default. */
@@ -86,7 +91,7 @@ const STOP_MS = 3 * SECOND_MS;
 /** Recovers what earlier processes left, polls for cancellations, and resumes executions after decisions. */
 export function openExecutions(
   deps: ExecutionDeps,
-  { everyMs, noteHeld, onDecided }: BackgroundOptions,
+  { everyMs, quotas, approvals }: BackgroundOptions,
 ): OpenedExecutions {
   const closing = new AbortController();
   const runningDeps = { ...deps, leaving: closing.signal };
@@ -119,9 +124,9 @@ export function openExecutions(
     if (running.isIdle()) return;
     for (const { execution, askedBy } of await deps.store.cancellations.list()) running.cancel(execution, askedBy);
   };
-  const polling = pollEvery(everyMs, async () => void (await Promise.all([cancelRequested(), noteHeld()])));
+  const polling = pollEvery(everyMs, async () => void (await Promise.all([cancelRequested(), quotas.noteHeld()])));
   const recovered = recovery.recoverAll().catch((thrown: unknown) => void deps.report(thrown));
-  const stopListening = onDecided(({ execution }) => void resumeIfDecided(execution));
+  const stopListening = approvals.onDecided(({ execution }) => void resumeIfDecided(execution));
   const stop = (): Promise<void> => {
     closing.abort();
     return running.close(STOP_MS);
@@ -157,7 +162,7 @@ function createOpen(
   { running, desk, openOnce, resumeIfDecided, view }: OpenParts,
 ): OpenedExecutions["open"] {
   return async (input) => {
-    const { idempotencyKey: key, limits: wanted = {}, signal, onEvent, ...rest } = input;
+    const { idempotencyKey: key, limits: wanted = {}, signal, onEvent, ...rest } = parseTextInput(input, deps.limits);
     const limits = tightenLimits(deps.limits, wanted);
     const { principal } = input;
     const entry = running.enter({ principal: principal.id, signal, onEvent });

@@ -2,6 +2,7 @@
 
 import type {
   ExecutionEvent,
+  Finding,
   Json,
   JsonObject,
   Limits,
@@ -24,6 +25,8 @@ export interface ExecuteInput extends ClientRequest {
   /** Requests of one principal with the same key are one execution, so a retry never repeats a call. */
   readonly idempotencyKey?: string;
   readonly networkPolicy?: NetworkPolicy;
+  /** Whether an `input` that is a string with a JSON object or array in it is parsed: some MCP clients write JSON twice. */
+  readonly parsesInput?: boolean;
 }
 
 /** Who sent a request, and how it is observed and cancelled. */
@@ -34,6 +37,10 @@ export interface ClientRequest {
   readonly trace?: TraceContext;
   /** Called with what happens in the execution. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
+  /** True when the client can show forms, and for the library: its program then stays in memory for `approvals.graceMs`. */
+  readonly hasForms?: boolean;
+  /** What the request itself needs to be told; listed before the findings about the program. */
+  readonly notes?: readonly Finding[];
 }
 
 /** A request as the journal keeps it: all that is needed to run the same program again. */

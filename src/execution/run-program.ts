@@ -1,29 +1,40 @@
 /** Runs a program in the sandbox, from its start or from where an earlier run was suspended. */
 
+import type { Bridge } from "../bridge/index.ts";
 import { GloveboxError, defined } from "../domain/index.ts";
-import type { ExecutionResult, LogLine, Principal } from "../domain/index.ts";
+import type { ExecutionResult, LogLine } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
-import { redactValue } from "../text/index.ts";
-import { runInSlices } from "../timing/index.ts";
+import { SECOND_MS, ownerOf, runInSlices } from "../timing/index.ts";
 
 import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
+import { createEvidence } from "./evidence/find-evidence.ts";
+import type { FindEvidence } from "./evidence/find-evidence.ts";
 import type { ExecutionOpening } from "./execution-log.ts";
 import { createTape } from "./journal/create-tape.ts";
 import type { JournaledStart } from "./journal.ts";
 import { keepLarge } from "./kept-results.ts";
+import { recordDeliveries } from "./record-deliveries.ts";
+import type { DeliveryRecord } from "./record-deliveries.ts";
 import type { ExecutionRequest } from "./requests.ts";
 import { openBesideCheck } from "./run/check-beside.ts";
+import { explainJoined, explainUndefined, watchReplies } from "./run/explain-undefined.ts";
+import { describeMet } from "./run/probe-error.ts";
 import { settleResult } from "./settle.ts";
 import type { SettleDeps } from "./settle.ts";
 import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
 import { createApprovalWait } from "./suspend/wait-for-approval.ts";
 
-type Needed = "approvals" | "bridge" | "graceMs" | "hasNetwork" | "keepValue" | "run" | "tokensOf";
+type Needed = "approvals" | "bridge" | "evidence" | "graceMs" | "hasNetwork" | "keepValue" | "run" | "tokensOf";
 
 export interface ProgramDeps extends SettleDeps, Pick<ExecutionDeps, Needed> {
   /** Fires when the gateway is about to close: programs that only wait are suspended. */
   readonly leaving: AbortSignal;
 }
+
+/** A client without forms cannot ask its user, so it is told soon that a call waits. */
+const UNATTENDED_GRACE_MS = SECOND_MS;
+
+type ProgramStart = Omit<JournaledStart, "engine" | "start">;
 
 /** Shared by all programs: without a reason, each abort would create an error with a stack trace. */
 const PROGRAM_ENDED = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
@@ -42,36 +53,38 @@ async function runProgram(
   const check = checking && openBesideCheck(checking, request, journal);
   const { signal, onEvent } = check ?? request;
   const ended = new AbortController();
-  const { approvals, graceMs, leaving } = deps;
-  const canSuspend = (): boolean => journal.isWhole();
-  const suspension = createSuspensionDetector({ graceMs, limits, leaving, ended: ended.signal, canSuspend });
+  const { approvals, leaving } = deps;
+  const stay = { graceMs: graceOf(request, deps), canSuspend: (): boolean => journal.isWhole() };
+  const suspension = createSuspensionDetector({ ...stay, limits, leaving, ended: ended.signal });
   const waiting = createApprovalWait({
     approvals,
     suspension,
     ended: ended.signal,
     labels: () => bridge.labels(),
     plan: () => bridge.plan,
+    findEvidence: (call) => findEvidence?.(call),
     ...defined({ session: principal.session, onEvent }),
   });
-  const { onCalls } = suspension;
+  const { onCalls, start: onStart, suspend, onTimers, waiting: forPeople } = suspension;
   const optional = defined({ asked, whenChecked: check?.whenChecked });
-  const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...optional };
+  const { approve, askInput } = waiting;
+  const hooks = { signal: ended.signal, approve, askInput, journal, onCalls, ...optional };
   const bridge = deps.bridge(opening, snapshot, { ...request, ...defined({ onEvent }), program }, hooks);
-  const started: Omit<JournaledStart, "engine" | "start"> = recording?.started ?? {
-    ...describeStart({ program, snapshot }),
-    network: deps.hasNetwork(request),
-    ...defined({ secrets: deps.tokensOf?.(execution), isUnchecked: check?.isUnchecked }),
-    labels: bridge.labels(),
-  };
-  const onStart = suspension.start;
-  const tape = createTape({ journal, bridge, started, onStart, ...defined({ start: opening.start, recording }) });
-  const { suspend, onTimers, waiting: forPeople } = suspension;
+  const more = defined({ secrets: deps.tokensOf?.(execution), isUnchecked: check?.isUnchecked });
+  const known = { program, snapshot, network: deps.hasNetwork(request), labels: bridge.labels(), ...more };
+  const started = recording?.started ?? describeStart(known);
+  const record = recordDeliveries(
+    createTape({ journal, bridge, started, onStart, ...defined({ start: opening.start, recording }) }),
+  );
+  const watched = { started, program, snapshot, bridge, taken: record.taken };
+  const findEvidence = watchFlows({ ...request, signal: ended.signal }, watched, deps.evidence);
+  const replies = watchReplies(bridge, program);
   const waits = { forPeople, suspend, ...defined({ watchHolds: check?.watchHolds }) };
   const job: SandboxJob = {
     ...describeJob({ ...request, signal, ...defined({ onEvent }) }, started),
     program,
-    host: bridge,
-    tape,
+    host: replies,
+    tape: record.tape,
     suspend: suspension.signal,
     onTimers,
     waits,
@@ -81,44 +94,70 @@ async function runProgram(
   const ran = await deps.run(job, request.signal).finally(() => ended.abort(PROGRAM_ENDED));
   const checked = check ? await check.settle({ program, ran }) : { program, ran };
   await bridge.recorded();
-  const outcome = { ...checked, bridge, pending: waiting.pending() };
-  const settled = settleResult(execution, await hideInValue(outcome, deps, principal), deps);
+  const told = explainResult(checked, { ...replies, snapshot, input: request.input });
+  const met = await describeMet(told.ran, { ...describeJob(request, started), program }, { record, deps });
+  const outcome = { ...told, bridge, pending: waiting.pending(), ...defined({ met }) };
+  const settled = await runInSlices(settleResult(execution, outcome, deps), ownerOf(principal));
   if (settled.state !== "paused" && waiting.hasAsked()) await approvals.withdraw(execution.id);
   return keepLarge(settled, limits, (value) =>
     deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
   );
 }
 
+function graceOf({ hasForms }: ExecutionRequest, { graceMs }: ProgramDeps): number {
+  return hasForms === true ? graceMs : Math.min(graceMs, UNATTENDED_GRACE_MS);
+}
+
+interface WatchedProgram extends Pick<ProgramRun, "program" | "snapshot">, Pick<DeliveryRecord, "taken"> {
+  readonly started: ProgramStart;
+  readonly bridge: Bridge;
+}
+
+/** Returns what finds evidence about calls of the program; `undefined` if the gateway has none. */
+function watchFlows(
+  request: ExecutionRequest,
+  { started, program, bridge, ...known }: WatchedProgram,
+  deps: ExecutionDeps["evidence"],
+): FindEvidence | undefined {
+  const { onLog: _, ...job } = { ...describeJob(request, started), program };
+  const [calls, plan, labels] = [() => bridge.records(), () => bridge.plan, () => bridge.labels()];
+  return deps && createEvidence(deps, { ...known, job, calls, plan, labels });
+}
+
+/** Adds findings about parts of the result that are undefined or became text. */
+function explainResult<Outcome extends Pick<ProgramRun, "program"> & { readonly ran: SandboxResult }>(
+  outcome: Outcome,
+  context: Parameters<typeof explainUndefined>[2],
+): Outcome {
+  const { program, ran } = outcome;
+  if (ran.ending.kind !== "returned") return outcome;
+  const { value } = ran.ending;
+  const found = [...explainUndefined(program, value, context), ...explainJoined(program, value)];
+  return found.length === 0
+    ? outcome
+    : { ...outcome, program: { ...program, findings: [...program.findings, ...found] } };
+}
+
 /** What the sandbox is told of a request, and of the start of its program. */
 function describeJob(
   { principal, limits, input, signal, onEvent }: ExecutionRequest,
-  { namespaces, network, secrets }: Omit<JournaledStart, "engine" | "start">,
+  { namespaces, network, secrets }: ProgramStart,
 ): Pick<SandboxJob, "namespaces" | "limits" | "principal" | "signal"> & Partial<SandboxJob> {
   const onLog = onEvent && ((line: LogLine): void => onEvent({ kind: "log", line }));
   const optional = defined({ network: network ? true : undefined, onLog, secrets, input, session: principal.session });
   return { namespaces, limits, principal: principal.id, signal, ...optional };
 }
 
-/** In slices: a value may have megabytes. */
-async function hideInValue<Outcome extends { readonly ran: SandboxResult }>(
-  outcome: Outcome,
-  deps: SettleDeps,
-  { id, session = "" }: Principal,
-): Promise<Outcome & { readonly isValueHidden?: true }> {
-  const { ending } = outcome.ran;
-  if (ending.kind !== "returned" || ending.value === undefined) return outcome;
-  const run = Object.assign(<T>(slice: () => T): T => slice(), { owner: { principal: id, session } });
-  const value = await runInSlices(redactValue(ending.value, deps.hide), run);
-  return { ...outcome, ran: { ...outcome.ran, ending: { ...ending, value } }, isValueHidden: true };
-}
-
 /** Without the source, which the request has, and the summaries of servers, which programs cannot see. */
 function describeStart({
   program,
   snapshot,
-}: Pick<ProgramRun, "program" | "snapshot">): Pick<JournaledStart, "program" | "namespaces"> {
+  ...known
+}: Pick<ProgramRun, "program" | "snapshot"> & Omit<ProgramStart, "program" | "namespaces">): ProgramStart {
+  const { reads: _reads, spelled: _spelled, ...kept } = program;
   return {
-    program: { ...program, source: "", checkable: "" },
+    ...known,
+    program: { ...kept, source: "", checkable: "" },
     namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
   };
 }

@@ -3,8 +3,6 @@
  * its shutdown, so that cancellation can be followed on this page.
  */
 
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { GloveboxError } from "../domain/index.ts";
 import type {
   CallRecord,
@@ -152,10 +150,17 @@ function createEntry(
 
 /** `undefined` when the time is over first, or `until` fires. */
 export async function endsWithin<T>(done: Promise<T>, ms: number, until: AbortSignal = NEVER): Promise<T | undefined> {
-  const waited = new AbortController();
-  const signal = AbortSignal.any([until, waited.signal]);
-  const over = sleep(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
-  return Promise.race([done, over]).finally(() => waited.abort());
+  const over = Promise.withResolvers<undefined>();
+  const giveUp = (): void => over.resolve(undefined);
+  const timer = setTimeout(giveUp, Math.max(0, ms));
+  until.addEventListener("abort", giveUp, { once: true });
+  if (until.aborted) giveUp();
+  try {
+    return await Promise.race([done, over.promise]);
+  } finally {
+    clearTimeout(timer);
+    until.removeEventListener("abort", giveUp);
+  }
 }
 
 /** Rejects with `REQUEST_CANCELLED` when the signal fires first. An upstream that hangs does not delay a cancellation. */

@@ -9,7 +9,11 @@ import type { Bridge } from "../bridge/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { CallRecord, Execution, ExecutionResult, LogLine, Program, PublicError } from "../domain/index.ts";
 import type { ProgramEnding } from "../sandbox/index.ts";
-import { settleFailure, settleRefusal, settleResult } from "./settle.ts";
+import { runAtOnce } from "../timing/index.ts";
+import { settleFailure, settleRefusal, settleResult as settleInSlices } from "./settle.ts";
+
+const settleResult = (...args: Parameters<typeof settleInSlices>): ExecutionResult =>
+  runAtOnce(settleInSlices(...args));
 
 type Thrown = Extract<ProgramEnding, { kind: "threw" }>["thrown"];
 
@@ -54,6 +58,7 @@ const BRIDGE: Bridge = {
   failureOf: (seq) => (seq === 2 ? FAILURE : undefined),
   labels: () => [],
   dryRun: () => undefined,
+  mismatches: () => [],
   recorded: () => Promise.resolve(),
 };
 const CONTEXT = {

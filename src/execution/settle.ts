@@ -1,6 +1,7 @@
 /** Turns the outcome of an execution into the result object that clients read. */
 
 import { cleanText, redactResult } from "../text/index.ts";
+import type { createPathMask } from "../text/index.ts";
 import { frameAt, toAuthorPosition } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import type { Bridge } from "../bridge/index.ts";
@@ -11,10 +12,13 @@ import type {
   ErrorCode,
   Execution,
   ExecutionResult,
+  Finding,
   Program,
   PublicError,
 } from "../domain/index.ts";
 import type { ProgramEnding, SandboxResult } from "../sandbox/index.ts";
+import { runAtOnce } from "../timing/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 
 export interface SettleDeps {
   readonly engine: EngineName;
@@ -23,18 +27,20 @@ export interface SettleDeps {
   report(thrown: unknown): string;
   /** Removes known secrets from a string. */
   readonly hide: (text: string) => string;
+  /** Masks the paths of the gateway itself in the message of an error. Without it, all paths are masked. */
+  readonly maskPaths?: ReturnType<typeof createPathMask>["own"];
 }
 
 type ThrownValue = Extract<ProgramEnding, { kind: "threw" }>["thrown"];
 
 interface ProgramOutcome {
   readonly program: Program;
-  readonly bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun">;
+  readonly bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun"> & Partial<Pick<Bridge, "mismatches">>;
   readonly ran: SandboxResult;
   /** The approvals that a suspended program waits for. */
   readonly pending?: readonly Approval[];
-  /** Known secrets were removed from the returned value. */
-  readonly isValueHidden?: boolean;
+  /** What value the program's error met, in the words of the host. */
+  readonly met?: string;
 }
 
 const NO_STATS: ExecutionResult["stats"] = {
@@ -46,13 +52,14 @@ const NO_STATS: ExecutionResult["stats"] = {
   outputBytes: 0,
 };
 /** A stack frame of the program. The program controls this string, so the numbers are checked against its source. */
-const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
+export const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
 
+/** In slices, because the value may have megabytes. */
 export function settleResult(
   execution: Execution,
-  { program, bridge, ran, pending = [], isValueHidden = false }: ProgramOutcome,
+  { program, bridge, ran, pending = [], met }: ProgramOutcome,
   context: SettleDeps,
-): ExecutionResult {
+): SlicedWork<ExecutionResult> {
   const { ending, logs } = ran;
   const calls = bridge.records();
   const labels = bridge.labels();
@@ -60,13 +67,13 @@ export function settleResult(
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error" | "approvals" | "questions">,
     options: Parameters<typeof redactResult>[2] = {},
-  ): ExecutionResult => {
+  ): SlicedWork<ExecutionResult> => {
     const whole = {
       ...emptyResult(execution, state, { ...context, engine: ran.engine }),
       ...outcome,
       logs,
       calls,
-      findings: program.findings,
+      findings: [...program.findings, ...toMismatchFindings(bridge.mismatches?.() ?? [], program.calls)],
       ...defined({ dryRun: bridge.dryRun(), labels: labels.length > 0 ? labels : undefined }),
       stats: { ...roundStats(ran.usage), calls: calls.length },
     };
@@ -74,10 +81,10 @@ export function settleResult(
   };
   switch (ending.kind) {
     case "returned":
-      return settled("completed", defined({ value: ending.value }), { isValueHidden });
+      return settled("completed", defined({ value: ending.value }));
     case "threw": {
-      const error = toProgramError(ending.thrown, { program, bridge });
-      return settled("failed", { error }, { hasForeignMessage: true });
+      const error = toProgramError(ending.thrown, { program, bridge, ...defined({ met }) });
+      return settled("failed", { error }, { foreignPaths: context.maskPaths ?? "all" });
     }
     case "failed":
       return settled("failed", { error: toPublicError(ending.error, (thrown) => context.report(thrown)) });
@@ -104,14 +111,14 @@ export function settleRefusal(
   { error, findings }: Extract<AnalysisResult, { ok: false }>,
   context: SettleDeps,
 ): ExecutionResult {
-  return redactResult({ ...emptyResult(execution, "failed", context), error, findings }, context.hide);
+  return runAtOnce(redactResult({ ...emptyResult(execution, "failed", context), error, findings }, context.hide));
 }
 
 /** The result of an execution that failed outside the sandbox. */
 export function settleFailure(execution: Pick<Execution, "id">, thrown: unknown, context: SettleDeps): ExecutionResult {
   const error = toPublicError(thrown, (fault) => context.report(fault));
   const state = error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed";
-  return redactResult({ ...emptyResult(execution, state, context), error }, context.hide);
+  return runAtOnce(redactResult({ ...emptyResult(execution, state, context), error }, context.hide));
 }
 
 /** A result with the fields that every result has. */
@@ -123,10 +130,25 @@ export function emptyResult(
   return { execution: execution.id, state, logs: [], calls: [], findings: [], stats: NO_STATS, engine, isolation };
 }
 
+/** At the first call of the tool. A server chose the words of its schema, so the message is cleaned and short. */
+export function toMismatchFindings(
+  mismatches: ReturnType<Bridge["mismatches"]>,
+  calls: Program["calls"],
+): readonly Finding[] {
+  return mismatches.map(({ tool, problem }) => {
+    const { line, column } = calls.find(({ address }) => address === tool) ?? { line: 1, column: 1 };
+    const text = `${tool} returned a value that does not match its own schema: ${problem}; the value was kept`;
+    const message = cleanText(text, { maxBytes: MISMATCH_BYTES }).replaceAll(/[\n\t]/g, " ");
+    return { rule: "result-schema", severity: "warn", message, line, column };
+  });
+}
+
+const MISMATCH_BYTES = 400;
+
 /** An uncaught failure of a tool is reported as the host recorded it; any other error is the program's own. */
 function toProgramError(
   thrown: ThrownValue,
-  { program, bridge }: Pick<ProgramOutcome, "program" | "bridge">,
+  { program, bridge, met }: Pick<ProgramOutcome, "program" | "bridge" | "met">,
 ): PublicError {
   const place = findPlace(thrown, program);
   const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
@@ -136,7 +158,7 @@ function toProgramError(
   const isBlank = cleanText(text, { maxBytes: text.length }) === "";
   return {
     ...errorOf(claimed ?? CODES[thrown.kind], isBlank ? "The program threw a value without a message" : text),
-    ...defined({ hint: claimed === "EGRESS_DENIED" ? EGRESS_HINT : undefined }),
+    ...defined({ hint: claimed === "EGRESS_DENIED" ? EGRESS_HINT : met }),
     ...place,
   };
 }

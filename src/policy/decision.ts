@@ -1,7 +1,7 @@
 /** What all parts of the policy share about decisions: their strictness and the ids of built-in rules. */
 
 import { parseRuleId } from "../domain/index.ts";
-import type { Decision, PolicyRule } from "../domain/index.ts";
+import type { Decision, PolicyRule, PolicySettings } from "../domain/index.ts";
 
 export type DecisionKind = Decision["kind"];
 
@@ -22,4 +22,20 @@ export function createRuleId(text: string): PolicyRule["id"] {
   const id = parseRuleId(text);
   if (id === undefined) throw new TypeError(`${text} is not a valid rule id`);
   return id;
+}
+
+export const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]>> = {
+  balanced: createRuleId("profile:balanced"),
+  strict: createRuleId("profile:strict"),
+  open: createRuleId("profile:open"),
+};
+
+/** The rule of a call that a token does not cover. */
+export const ACCESS_RULE = createRuleId("access:credential");
+
+export const FLOW_RULE = createRuleId("flow:private+untrusted>external");
+
+/** Returns true for the rule of the data-flow guard, which no policy rule can loosen. */
+export function isFlowRule(rule: string): boolean {
+  return rule === FLOW_RULE;
 }

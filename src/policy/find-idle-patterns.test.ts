@@ -32,7 +32,7 @@ it("findIdlePatterns reports every setting with a pattern that matches no tool",
 });
 
 it("findIdlePatterns reports no pattern that matches a tool by any of its names", () => {
-  const patterns = ["*", "myBank.*", "my bank.*", "myBank.transferFunds", "my bank.transfer_funds"];
+  const patterns = ["*", "myBank.*", "my bank.*", "myBank.transferFunds", "my bank.transfer_funds", "*.transfer*"];
   assert.deepEqual(findIdlePatterns(settingsOf(...patterns), { tools: TOOLS, unlisted: [] }), []);
 });
 
@@ -40,4 +40,9 @@ it("findIdlePatterns does not judge patterns for a server that has not listed it
   const settings = settingsOf("shop.pay", "shops.pay");
   const idle = findIdlePatterns(settings, { tools: TOOLS, unlisted: ["shop"] });
   assert.deepEqual(new Set(idle.map(({ pattern }) => pattern)), new Set(["shops.pay"]));
+  const wild = settingsOf("myBank.delete*", "*.delete*");
+  const patternsOf = (unlisted: readonly string[]) =>
+    new Set(findIdlePatterns(wild, { tools: TOOLS, unlisted }).map(({ pattern }) => pattern));
+  assert.deepEqual(patternsOf(["shop"]), new Set(["myBank.delete*"]));
+  assert.deepEqual(patternsOf([]), new Set(["myBank.delete*", "*.delete*"]));
 });

@@ -1,7 +1,7 @@
 /** Finds patterns that match no known tool: a rule that never applies looks like a defense and is none. Pure. */
 
 import type { LabelRule, PolicySettings, QuotaSettings } from "../domain/index.ts";
-import { toForms } from "./matches-tool.ts";
+import { matchTool, toForms } from "./matches-tool.ts";
 import type { ToolNames } from "./matches-tool.ts";
 
 /** All settings that have tool patterns. */
@@ -21,11 +21,12 @@ export function findIdlePatterns(
   settings: PatternSettings,
   { tools, unlisted }: { readonly tools: readonly ToolNames[]; readonly unlisted: readonly string[] },
 ): readonly IdlePattern[] {
-  const known = new Set(["*"]);
-  for (const { certain, doubtful } of tools.map(toForms))
-    for (const form of [...certain.flat(), ...doubtful]) known.add(form);
+  const known = tools.map(toForms);
+  const isUnknown = (pattern: string): boolean =>
+    unlisted.some((server) => pattern.startsWith(`${server}.`)) || (unlisted.length > 0 && pattern.startsWith("*."));
   return listPatterns(settings).filter(
-    ({ pattern }) => !known.has(pattern) && !unlisted.some((server) => pattern.startsWith(`${server}.`)),
+    ({ pattern }) =>
+      pattern !== "*" && !isUnknown(pattern) && !known.some((forms) => matchTool([pattern], forms) !== "no"),
   );
 }
 

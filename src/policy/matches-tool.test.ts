@@ -12,7 +12,7 @@ const tool = (address: string, more: Partial<ToolNames> = {}): ToolNames => ({
   remoteName: null,
   ...more,
 });
-const match = (pattern: string, names: ToolNames) => matchTool(new Set([pattern]), toForms(names));
+const match = (pattern: string, names: ToolNames) => matchTool([pattern], toForms(names));
 const matched = (pattern: string, addresses: readonly string[]): readonly string[] =>
   addresses.filter((address) => match(pattern, tool(address)) === "yes");
 
@@ -38,8 +38,27 @@ it("matchTool matches one tool exactly", () => {
   assert.deepEqual(matched("github.push", ADDRESSES), ["github.push"]);
 });
 
+it("matchTool matches names with stars of one server or of all", () => {
+  assert.deepEqual(matched("github.push*", ADDRESSES), ["github.push", "github.pushAll"]);
+  assert.deepEqual(matched("github.*All", ADDRESSES), ["github.pushAll"]);
+  assert.deepEqual(matched("*.push", ADDRESSES), ["git.push", "github.push", "files.push"]);
+  assert.deepEqual(matched("*.push*", ADDRESSES), ADDRESSES);
+  assert.deepEqual(matched("*.*All", ADDRESSES), ["github.pushAll"]);
+  assert.deepEqual(matched("*.Push*", ADDRESSES), []);
+  for (const pattern of ["myBank.transfer*", "my bank.*_funds", "*.transfer_*"])
+    assert.equal(match(pattern, PAY), "yes");
+});
+
+it("matchTool finds a name with stars unclear where another tool may be meant", () => {
+  assert.equal(match("myBank.*Funds", TWIN), "unclear");
+  assert.equal(match("*.*Funds", TWIN), "unclear");
+  assert.equal(match("myBank.transferFunds*", TWIN), "yes");
+  assert.equal(match("a.b.c*", tool("aB.cD", { server: "a.b", remoteName: "cD" })), "unclear");
+  assert.equal(match("aB.c*", tool("aB.cD", { server: "a.b", remoteName: "cD" })), "yes");
+});
+
 it("matchTool treats nothing else as a pattern", () => {
-  for (const pattern of ["", "git*", "*.push", "*.*", ".*", "github.push*", "GITHUB.*", "github", "g.*"]) {
+  for (const pattern of ["", "git*", "*.*", ".*", "git*.push", "GITHUB.*", "github", "g.*"]) {
     assert.deepEqual(matched(pattern, ADDRESSES), [], pattern);
   }
 });
@@ -77,4 +96,14 @@ it("pickByTool takes the narrowest pattern, of two names the strictest, and a do
   assert.equal(pick({ "myBank.transferFunds": 2 }, TWIN), undefined);
   assert.equal(pick({ "myBank.transferFunds": 3 }, TWIN), 3);
   assert.equal(pick({ "myBank.transferFunds": 3, "myBank.*": 4 }, TWIN), 4);
+});
+
+it("pickByTool puts names with stars between the tool, its server and everything", () => {
+  const pick = (values: Record<string, number>) =>
+    pickByTool(new Map(Object.entries(values)), toForms(PAY), { usual: 0, rank: (value) => value });
+  assert.equal(pick({ "*": 9, "*.transfer*": 1 }), 1);
+  assert.equal(pick({ "*.transfer*": 9, "myBank.*": 1 }), 1);
+  assert.equal(pick({ "myBank.*": 9, "myBank.transfer*": 1 }), 1);
+  assert.equal(pick({ "myBank.transfer*": 9, "myBank.transferFunds": 1 }), 1);
+  assert.equal(pick({ "myBank.transfer*": 1, "my bank.*_funds": 2 }), 2);
 });

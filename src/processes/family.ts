@@ -2,8 +2,6 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 
-import type { FamilyWatch } from "../domain/index.ts";
-
 import { findStart } from "./name-process.ts";
 
 /** More descendants are not followed: the walk runs on the gateway's own thread. */
@@ -27,7 +25,7 @@ function residentBytes(pid: number): number {
  * Finds the processes that a child started, also those that left its group and session, and ends them after the child.
  * A pid may be reused, so each process is remembered with its start time.
  */
-export function watchFamily(pid: number): FamilyWatch {
+export function watchFamily(pid: number) {
   const starts = new Map<number, string>();
   return {
     look() {

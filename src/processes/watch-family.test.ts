@@ -25,7 +25,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function untilGone(pid: number): Promise<boolean> {
-  for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await wait(10);
+  for (let tries = 0; tries < 6_000 && isAlive(pid); tries += 1) await wait(10);
   return !isAlive(pid);
 }
 

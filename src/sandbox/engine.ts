@@ -2,7 +2,7 @@
 
 import type { EngineName, ExecutionResult, IsolationLayer } from "../domain/index.ts";
 
-/** The descriptor of the protocol; a confined child also gets its filter and reports its pid. */
+/** The descriptor of the protocol; a confined child also gets its filters and reports its pid. */
 export const WIRE_DESCRIPTOR = 3;
 export const FILTER_DESCRIPTOR = 4;
 export const INFO_DESCRIPTOR = 5;
@@ -13,7 +13,7 @@ export const ROLL_DESCRIPTOR = 6;
 export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** A seccomp filter, passed on its own descriptor. */
+  /** Seccomp filters, passed on their own descriptor: the first one, then the one of the second stage. */
   readonly filter?: Buffer | undefined;
   /** The child runs below the started process and reports its pid on a descriptor. */
   readonly reportsPid?: boolean;
@@ -27,6 +27,8 @@ export interface EngineFile {
   readonly at: string;
   /** A device of the kernel, not a file with contents. */
   readonly isDevice?: boolean;
+  /** A program, or the loader of programs. */
+  readonly isProgram?: boolean;
 }
 
 export interface Engine {
@@ -37,7 +39,10 @@ export interface Engine {
   readonly faster?: Engine;
   /** The engine that results name for programs that stay; by default `name`. */
   readonly startsOn?: EngineName;
-  command(usualMemoryBytes: number): ChildCommand;
+  /** Its child can load the seal once it is ready, see `native/seal.c`. */
+  readonly sealing?: { readonly makesThreads: boolean };
+  /** `seal` is the path of the seal; without it the second stage is left out. */
+  command(usualMemoryBytes: number, seal?: string): ChildCommand;
   /** For a confined root; `undefined` if the engine's files cannot be listed. */
   readonly contained:
     | {
@@ -45,7 +50,7 @@ export interface Engine {
         readonly files: readonly EngineFile[];
         /** It accepts its wire from a listening socket, for which the filter allows a few more system calls. */
         readonly acceptsWire?: boolean;
-        command(usualMemoryBytes: number): ChildCommand;
+        command(usualMemoryBytes: number, seal?: string): ChildCommand;
       }
     | undefined;
 }
@@ -55,6 +60,15 @@ export interface ConfinedEngine extends Engine {
   readonly faster?: ConfinedEngine;
   readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
-  /** The program that caps a running child's memory; `undefined` if it is missing. */
-  readonly prlimit: string | undefined;
+  /** What is checked and set from outside once a child is ready; `undefined` without confinement. */
+  readonly readiness: Readiness | undefined;
+}
+
+export interface Readiness {
+  /** The program that caps a running child's memory. */
+  readonly launcher: string;
+  /** The kernel counts the threads of this child alone, so that they can be limited. */
+  readonly limitsThreads: boolean;
+  /** Every thread has this many seccomp filters more than the gateway. */
+  readonly filters: number;
 }

@@ -1,6 +1,7 @@
 /** Connects engine, pool and running programs. */
 
 import type { ChildKeeper, Limits } from "../domain/index.ts";
+import { ownerOf } from "../timing/index.ts";
 
 import type { ConfinedEngine } from "./engine.ts";
 import { ChildPool } from "./pool/child-pool.ts";
@@ -43,10 +44,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     maxFrameBytes: Math.max(limits.argumentBytes, mostValueBytes(limits)) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,
   });
 
-  const close = async (): Promise<void> => {
-    await pool.close();
-    await watchdog.close();
-  };
+  const close = (): Promise<void> => pool.close();
   return {
     engine: engine.name,
     isolation: engine.isolation,
@@ -55,8 +53,9 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const queuedAt = performance.now();
       let lease: ChildLease;
       try {
-        const { principal, session = "", isResumed = false, signal } = job;
-        lease = await pool.take({ owner: { principal, session }, isWaking: isResumed, isFast: isFast(job) }, signal);
+        const { principal, session, isResumed = false, signal } = job;
+        const owner = ownerOf({ id: principal, session });
+        lease = await pool.take({ owner, isWaking: isResumed, isFast: isFast(job) }, signal);
       } catch (thrown) {
         return neverStarted(thrown, performance.now() - queuedAt, engine);
       }
@@ -64,7 +63,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const switchAtStep = options.switchAtStep?.();
       return new RunningProgram({ lease, job, queueMs, watchdog, seed, now, switchAtStep }).outcome;
     },
-    checkQueue: (coming, { principal, session = "" }) => pool.checkQueue(coming, { principal, session }),
+    checkQueue: (coming, { principal, session }) => pool.checkQueue(coming, ownerOf({ id: principal, session })),
     load: () => pool.load(),
     state: () => pool.state(),
     close,

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { after, describe } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Limits } from "../domain/index.ts";
 import { ENGINES, itOn } from "./fixtures/engines.ts";
@@ -10,8 +9,8 @@ import { hostOf, openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { ProgramEnding, GuestHost } from "./sandbox.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** A loaded machine is slow; a limit that does not hold is slower. */
-const GRACE_MS = 1_500;
+/** Never reached, also by a program of low priority on a busy machine. */
+const PATIENT_MS = 600_000;
 const SILENT: GuestHost = { call: () => new Promise(() => undefined) };
 
 function codeOf(ending: ProgramEnding): string {
@@ -53,7 +52,8 @@ for (const engine of ENGINES) {
             host: SILENT,
           });
           assert.equal(codeOf(ending), "LIMIT_TIME");
-          assert.ok(usage.wallMs >= 190 && usage.wallMs < 200 + GRACE_MS, `${usage.wallMs} ms`);
+          assert.match(ending.kind === "failed" ? ending.error.message : "", /its limit of 200 ms \(wallMs\)$/);
+          assert.ok(usage.wallMs >= 190, `${usage.wallMs} ms`);
         });
       }
       it("names the exceeded limit and keeps the logs", async () => {
@@ -67,7 +67,7 @@ for (const engine of ENGINES) {
       });
       it("does not end a program that is within the wall limit", async () => {
         assert.equal(
-          await value("await new Promise((done) => setTimeout(done, 20)); return 1", { limits: { wallMs: 2_000 } }),
+          await value("await new Promise((done) => setTimeout(done, 20)); return 1", { limits: { wallMs: 20_000 } }),
           1,
         );
       });
@@ -75,12 +75,11 @@ for (const engine of ENGINES) {
 
     describe("cpuMs", () => {
       it("ends a program at the processor limit, long before its wall limit", async () => {
-        const { ending, usage } = await run("for (;;);", { limits: { cpuMs: 100, wallMs: 20_000 } });
+        const { ending } = await run("for (;;);", { limits: { cpuMs: 100, wallMs: PATIENT_MS } });
         assert.equal(codeOf(ending), "LIMIT_TIME");
         assert.ok(
           ending.kind === "failed" && ending.error.message.endsWith("of processor time; its limit is 100 ms (cpuMs)"),
         );
-        assert.ok(usage.wallMs < 10_000, `${usage.wallMs} ms`);
       });
       it("does not count waiting as processor time", async () => {
         const program = "await new Promise((done) => setTimeout(done, 400)); return 1";
@@ -89,7 +88,7 @@ for (const engine of ENGINES) {
     });
 
     describe("memoryBytes", () => {
-      const limits = { memoryBytes: 32 * MEGABYTE };
+      const limits = { memoryBytes: 32 * MEGABYTE, wallMs: PATIENT_MS };
       const bombs = [
         ["arrays", "const all = []; for (;;) all.push(new Array(1_000).fill(1))"],
         ["strings", "const all = []; for (;;) all.push('abc'.repeat(10_000).toUpperCase() + all.length)"],
@@ -263,18 +262,29 @@ for (const engine of ENGINES) {
       it("does not wait for timers after a program has returned", async () => {
         const { ending, usage } = await run("setTimeout(() => {}, 60_000); return 1");
         assert.deepEqual(ending, { kind: "returned", value: 1 });
-        assert.ok(usage.wallMs < 5_000);
+        assert.ok(usage.wallMs < 30_000, `${usage.wallMs} ms`);
       });
     });
 
     describe("a hostile program", () => {
       it("does not delay other programs with a hostile program", async () => {
-        const hostile = end("for (;;) try { for (;;); } catch {}", { limits: { wallMs: 1_000 } });
-        await sleep(100);
-        const startedAt = performance.now();
+        const abort = new AbortController();
+        const { promise: reached, resolve } = Promise.withResolvers<void>();
+        const host: GuestHost = {
+          call() {
+            resolve();
+            return Promise.resolve({ ok: true, json: "1" });
+          },
+        };
+        const program = "await files.read({}); for (;;) try { for (;;); } catch {}";
+        let isOver = false;
+        const limits = { wallMs: PATIENT_MS, cpuMs: PATIENT_MS };
+        const hostile = end(program, { limits, host, signal: abort.signal }).finally(() => (isOver = true));
+        await reached;
         for (let n = 0; n < 5; n += 1) assert.equal(await value("return (await files.read({})).address"), "files.read");
-        assert.ok(performance.now() - startedAt < 5_000);
-        assert.equal(codeOf(await hostile), "LIMIT_TIME");
+        assert.equal(isOver, false);
+        abort.abort();
+        assert.equal(codeOf(await hostile), "cancelled");
       });
     });
   });

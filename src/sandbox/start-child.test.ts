@@ -17,7 +17,7 @@ const ENGINE: ConfinedEngine = {
   name: "isolate",
   isolation: "process",
   layers: [],
-  prlimit: undefined,
+  readiness: undefined,
   contained: undefined,
   command: () => ({ file: "/bin/sleep", args: ["1000"] }),
 };

@@ -252,11 +252,14 @@ function createSender(wire: Duplex): SandboxChild["send"] {
   };
 }
 
+/** Hundreds of these follow a fatal error of V8, whose message comes first. */
+const NATIVE_FRAME = /^ *\d+: 0x[0-9a-f]+ .*\n/gm;
+
 /** Keeps the end of a stream, enough for an engine's last error message. */
 function keepTail(stream: Readable | null): () => string {
   let tail = "";
   stream?.setEncoding("utf8").on("data", (text: string) => {
-    tail = (tail + text).slice(-STDERR_BYTES);
+    tail = (tail + text).replaceAll(NATIVE_FRAME, "").slice(-STDERR_BYTES);
   });
   return () => tail;
 }

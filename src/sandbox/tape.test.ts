@@ -7,7 +7,7 @@ import { GloveboxError } from "../domain/index.ts";
 import { ENGINES, itOn } from "./fixtures/engines.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { GuestHost, SandboxResult } from "./sandbox.ts";
-import { playTape } from "./tape.ts";
+import { playLoosely, playTape } from "./tape.ts";
 import type { Delivery, Tape, TapeStart } from "./tape.ts";
 
 /** Uses chance, time, timers, failures and answers out of order. */
@@ -114,6 +114,30 @@ for (const engine of ENGINES) {
       assert.equal(same.result.ending.kind, "returned", "what it makes of its answers is its own business");
     });
 
+    it("a program with improvised answers reaches neither the host nor a clock, in any order of its own", async () => {
+      const made: string[] = [];
+      const { kept } = await play(NOTHING, createHost());
+      const tape: Tape = {
+        ...createTape(NOTHING).tape,
+        ...(kept.start && { start: kept.start }),
+        repeat: (_, text) => void made.push(text),
+        improvise: (kind, id) => {
+          const delivery = { kind: kind === "call" ? ("reply" as const) : ("tick" as const), id, atMs: 5_000_000 };
+          return {
+            delivery: { ...delivery, text: kind === "call" ? `{"n":${id * 10}}` : "" },
+            turn: id === 2 ? 1 : Infinity,
+          };
+        },
+      };
+      const host: GuestHost = { call: () => Promise.reject(new TypeError("the host was called")) };
+      const code = `const slow = new Promise((done) => setTimeout(done, 3_600_000));
+        const some = await Promise.all([files.read({ n: 1 }), files.write({ n: 2 })]); await slow;
+        return [some.map(({ n }) => n), (await files.read({ n: 3 })).n];`;
+      const { ending } = await run(code, { tape, host });
+      assert.deepEqual(ending, { kind: "returned", value: [[10, 20], 30] });
+      assert.deepEqual(made, ['files.read\n{"n":1}', 'files.write\n{"n":2}', 'files.read\n{"n":3}']);
+    });
+
     it("a program with a tape is suspended on request, and its child is gone", async () => {
       const away = new AbortController();
       const { tape, watch } = createTape(NOTHING);
@@ -146,6 +170,32 @@ describe("a player", () => {
     assert.deepEqual(given, [reply(2), tick(1), reply(1)]);
     assert.equal(player.isOver(), true);
   });
+
+  plainIt(
+    "playLoosely gives answers in their usual order, and leaves out what a program that waits does not ask for",
+    () => {
+      const given: number[] = [];
+      let pings = 0;
+      const turns = [Infinity, 0, 1, 2, Infinity];
+      const player = playLoosely(
+        (_, id) => ({ delivery: reply(id), turn: turns[id] ?? Infinity }),
+        ({ id }) => void given.push(id),
+        () => void (pings += 1),
+      );
+      assert.deepEqual([player.knows("call", 1), player.takePong()], [true, false]);
+      player.ask("call", 2); // the answer to call 1 comes first, if the program makes it
+      assert.deepEqual([given, pings, player.isPinged], [[], 1, true]);
+      player.ask("call", 1);
+      assert.deepEqual([given, pings], [[1, 2], 1]);
+      player.ask("call", 4);
+      assert.equal(player.takePong(), true); // sent before call 1 was answered: it proves nothing
+      assert.deepEqual([given, pings], [[1, 2], 2]);
+      assert.equal(player.takePong(), true);
+      assert.deepEqual([given, player.isPinged], [[1, 2, 4], false]);
+      player.ask("call", 3);
+      assert.deepEqual(given, [1, 2, 4, 3]);
+    },
+  );
 
   plainIt("lets nothing new happen before the past is over", () => {
     const done: string[] = [];

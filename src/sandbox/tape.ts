@@ -31,6 +31,11 @@ export interface Tape {
   readonly engine?: EngineName;
   /** Nothing follows the past: the program is suspended once it has processed it. */
   readonly endsWithPast?: boolean;
+  /**
+   * Answers every request, so that neither the host nor a clock does: for a program that may do something else than
+   * before. `repeat` is called first for a call. `wanted` is the time of a timer.
+   */
+  readonly improvise?: (kind: RequestKind, id: number, wanted: string) => ImprovisedAnswer;
   /** The program's clock for new deliveries; by default the time of day. */
   readonly now?: () => number;
   /** Called when the program starts, for the first time or again. */
@@ -43,11 +48,17 @@ export interface Tape {
   keep(delivery: Delivery): Promise<void> | undefined;
 }
 
+export interface ImprovisedAnswer {
+  readonly delivery: Delivery;
+  /** Its place in the usual order of deliveries; `Infinity` if it has none. */
+  readonly turn: number;
+}
+
 export interface TapePlayer {
   /** Whether the past answers this call or timer. */
   knows(kind: RequestKind, id: number): boolean;
   /** The program made this request; its answer comes in order. */
-  ask(kind: RequestKind, id: number): void;
+  ask(kind: RequestKind, id: number, wanted?: string): void;
   /** Runs `work` now, or once the past is over: nothing new happens before. */
   whenOver(work: () => void): void;
   isOver(): boolean;
@@ -81,6 +92,66 @@ export function playTape(past: readonly Delivery[], give: (delivery: Delivery) =
     },
     isOver: () => at >= past.length,
   };
+}
+
+export interface LoosePlayer extends TapePlayer {
+  /** Whether a PONG may still come. */
+  readonly isPinged: boolean;
+  /** Takes a PONG; false if none is due. */
+  takePong(): boolean;
+}
+
+/**
+ * Gives answers in their usual order as far as the program still asks for them. When it waits, which only the answer to
+ * a PING proves, what it does not ask for is left out.
+ */
+export function playLoosely(
+  improvise: NonNullable<Tape["improvise"]>,
+  give: (delivery: Delivery) => void,
+  ping: () => void,
+): LoosePlayer {
+  const waiting: ImprovisedAnswer[] = [];
+  let next = 0;
+  let proof: "none" | "asked" | "outdated" = "none";
+  const giveAt = (at: number): void => {
+    const [answer] = waiting.splice(at, 1);
+    if (!answer) return;
+    if (Number.isFinite(answer.turn)) next = Math.max(next, answer.turn + 1);
+    if (proof === "asked") proof = "outdated";
+    give(answer.delivery);
+  };
+  const findDue = (): number => waiting.findIndex(({ turn }) => turn <= next);
+  const go = (): void => {
+    for (let at = findDue(); at >= 0; at = findDue()) giveAt(at);
+    if (waiting.length === 0 || proof !== "none") return;
+    proof = "asked";
+    ping();
+  };
+  return {
+    get isPinged() {
+      return proof !== "none";
+    },
+    knows: () => true,
+    ask(kind, id, wanted = "") {
+      waiting.push(improvise(kind, id, wanted));
+      go();
+    },
+    takePong() {
+      if (proof === "none") return false;
+      const isIdle = proof === "asked";
+      proof = "none";
+      if (isIdle) giveAt(firstOf(waiting));
+      go();
+      return true;
+    },
+    whenOver: (work) => work(),
+    isOver: () => true,
+  };
+}
+
+/** The first in the usual order, else the one that was asked for first. */
+function firstOf(waiting: readonly ImprovisedAnswer[]): number {
+  return waiting.reduce((best, { turn }, at) => (turn < (waiting[best]?.turn ?? Infinity) ? at : best), 0);
 }
 
 /** The program ended earlier than in its first run. */

@@ -1,53 +1,61 @@
 /** The thread of `watchdog.ts`: looks at each watched child, and kills its process group above a limit. */
 
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 
 import { measureProcess } from "./measure.ts";
-import { EXCEEDED } from "./watchdog.ts";
-import type { Exceeded, WatchOrder, WatchTarget } from "./watchdog.ts";
+import { EXCEEDED, readClock } from "./watchdog.ts";
+import type { Exceeded, WatchOrder, WatchRecord, WatchThreadData } from "./watchdog.ts";
 
 const LOOK_MS = 20;
+/** Looks without anything to watch, before the thread waits to be told. */
+const IDLE_LOOKS = 50;
 
-interface WatchedChild extends WatchTarget {
-  readonly verdict: Int32Array;
-  readonly endsAt: number;
-}
-
-const watched = new Map<number, WatchedChild>();
+const { sleeps }: WatchThreadData = workerData;
+const records: WatchRecord[] = [];
 let looks: NodeJS.Timeout | undefined;
+let idleLooks = 0;
 
-parentPort?.on("message", (order: WatchOrder) => {
-  switch (order.kind) {
-    case "watch":
-      watched.set(order.id, { ...order, endsAt: performance.now() + order.wallMs });
-      break;
-    case "stop":
-      watched.delete(order.id);
-      break;
-    default:
-      order satisfies never;
-  }
-  if (watched.size > 0) {
-    looks ??= setInterval(lookAtAll, LOOK_MS);
-  } else {
-    clearInterval(looks);
-    looks = undefined;
-  }
+parentPort?.on("message", ({ record }: WatchOrder) => {
+  if (record) records.push(record);
+  Atomics.store(sleeps, 0, 0);
+  looks ??= setInterval(lookAtAll, LOOK_MS);
 });
 
 function lookAtAll(): void {
-  for (const [id, child] of watched) {
-    const limit = findExceeded(child);
-    if (limit === undefined) continue;
-    watched.delete(id);
-    // Before the kill, so that the gateway finds the cause of the death.
-    Atomics.store(child.verdict, 0, EXCEEDED.indexOf(limit) + 1);
-    kill(child.group);
-  }
+  for (const record of records) look(record);
+  idleLooks = records.some(isWatched) ? 0 : idleLooks + 1;
+  if (idleLooks < IDLE_LOOKS) return;
+  idleLooks = 0;
+  Atomics.store(sleeps, 0, 1);
+  // The gateway may have written a turn before it could see that it must tell.
+  if (records.some(isWatched)) return void Atomics.store(sleeps, 0, 0);
+  clearInterval(looks);
+  looks = undefined;
 }
 
-function findExceeded({ pid, endsAt, cpuMs, residentBytes }: WatchedChild): Exceeded | undefined {
-  if (performance.now() > endsAt) return "wall";
+function look(record: WatchRecord): void {
+  const { turn, figures } = record;
+  const own = Atomics.load(turn, 0);
+  if (!isTurn(own)) return;
+  const limit = findExceeded(record);
+  const [group = 0] = figures;
+  if (limit === undefined) return;
+  // The figures were those of another watch unless the turn is still the same. Written before the kill, so that the
+  // gateway finds the cause of the death.
+  if (Atomics.compareExchange(turn, 0, own, -(EXCEEDED.indexOf(limit) + 1)) === own) kill(group);
+}
+
+function isWatched({ turn }: WatchRecord): boolean {
+  return isTurn(Atomics.load(turn, 0));
+}
+
+function isTurn(turn: number): boolean {
+  return turn % 2 === 1;
+}
+
+function findExceeded({ figures }: WatchRecord): Exceeded | undefined {
+  const [, pid = 0, endsAt = 0, cpuMs = 0, residentBytes = 0] = figures;
+  if (readClock() > endsAt) return "wall";
   const measure = measureProcess(pid);
   if (measure && measure.cpuMs > cpuMs) return "cpu";
   return measure && measure.residentBytes > residentBytes ? "memory" : undefined;

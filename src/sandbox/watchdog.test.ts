@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { codeOf } from "./fixtures/play-child.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
@@ -14,6 +15,8 @@ import type { WatchTarget } from "./watchdog.ts";
 /** A safety net: a minute of looks. */
 const MOST_LOOKS = 12_000;
 const LOOK_MS = 5;
+/** The thread stops looking before: it then has to be told of the next watch. */
+const IDLE_MS = 2_000;
 const isLinux = process.platform === "linux";
 
 /** Blocks this thread; nothing else in this process can run meanwhile, except other threads. */
@@ -50,27 +53,27 @@ const IDLE = "setInterval(() => undefined, 1_000)";
 const ENOUGH = { wallMs: 3_600_000, cpuMs: 3_600_000, residentBytes: 2 ** 40 };
 
 describe("the watchdog", { skip: !isLinux && "reads /proc" }, () => {
-  const exceedWith = async (code: string, limits: Partial<WatchTarget>): Promise<string | undefined> => {
+  const exceedWith = (code: string, limits: Partial<WatchTarget>): string | undefined => {
     const watchdog = openWatchdog();
     const pid = startProcess(code);
     const watch = watchdog.watch({ group: pid, pid, ...ENOUGH, ...limits });
     blockUntilDead(pid);
     const limit = watch.exceeded();
-    await watchdog.close();
+    watch.stop();
     return limit;
   };
 
-  it("kills a process at its time limit while this thread is blocked", async () => {
-    assert.equal(await exceedWith(IDLE, { wallMs: 1 }), "wall");
+  it("kills a process at its time limit while this thread is blocked", () => {
+    assert.equal(exceedWith(IDLE, { wallMs: 1 }), "wall");
   });
-  it("kills a process at its limit of processor time while this thread is blocked", async () => {
-    assert.equal(await exceedWith("for (;;);", { cpuMs: 200 }), "cpu");
+  it("kills a process at its limit of processor time while this thread is blocked", () => {
+    assert.equal(exceedWith("for (;;);", { cpuMs: 200 }), "cpu");
   });
-  it("kills a process at its memory limit while this thread is blocked", async () => {
+  it("kills a process at its memory limit while this thread is blocked", () => {
     const fill = "const kept = []; setInterval(() => kept.push(Buffer.alloc(8 * 1024 * 1024, 1)), 1)";
-    assert.equal(await exceedWith(fill, { residentBytes: 256 * 1024 * 1024 }), "memory");
+    assert.equal(exceedWith(fill, { residentBytes: 256 * 1024 * 1024 }), "memory");
   });
-  it("leaves a process alone that is within its limits or no longer watched", async () => {
+  it("leaves a process alone that is within its limits or no longer watched", () => {
     const watchdog = openWatchdog();
     const [within, stopped, late] = [startProcess(IDLE), startProcess(IDLE), startProcess(IDLE)];
     const first = watchdog.watch({ group: within, pid: within, ...ENOUGH });
@@ -82,7 +85,25 @@ describe("the watchdog", { skip: !isLinux && "reads /proc" }, () => {
       [isAlive(within), isAlive(stopped), first.exceeded(), second.exceeded()],
       [true, true, undefined, undefined],
     );
-    await watchdog.close();
+    first.stop();
+  });
+});
+
+describe("a watch that follows another one", { skip: !isLinux && "reads /proc" }, () => {
+  it("kills its own process and no earlier one, also after a time without any watch", async () => {
+    const watchdog = openWatchdog();
+    const former = startProcess(IDLE);
+    watchdog.watch({ group: former, pid: former, ...ENOUGH }).stop();
+    await sleep(IDLE_MS);
+    const next = startProcess(IDLE);
+    const watch = watchdog.watch({ group: next, pid: next, ...ENOUGH, wallMs: 1 });
+    blockUntilDead(next);
+    assert.deepEqual([isAlive(former), watch.exceeded()], [true, "wall"]);
+    watch.stop();
+    assert.equal(watch.exceeded(), "wall", "it stays known");
+    const last = watchdog.watch({ group: former, pid: former, ...ENOUGH });
+    assert.equal(last.exceeded(), undefined);
+    last.stop();
   });
 });
 

@@ -21,10 +21,26 @@ export interface WatchTarget {
   readonly residentBytes: number;
 }
 
-/** What the thread is told. It writes the verdict before it kills. */
-export type WatchOrder =
-  | ({ readonly kind: "watch"; readonly id: number; readonly verdict: Int32Array } & WatchTarget)
-  | { readonly kind: "stop"; readonly id: number };
+/**
+ * A watch in memory that both threads see: a message for every program would wake the thread each time. The gateway
+ * writes the figures of a target, then its turn, an odd number; an even one means that nothing is watched. The thread
+ * replaces the turn by its verdict, negative, before it kills.
+ */
+export interface WatchRecord {
+  readonly turn: Int32Array;
+  /** Group, pid, the end by `readClock`, processor time and memory. */
+  readonly figures: Float64Array;
+}
+
+/** What the thread is told: a new record, or to look at those it has. */
+export interface WatchOrder {
+  readonly record?: WatchRecord;
+}
+
+/** The state of the thread, in memory that both see: 1 while it does not look and must be told. */
+export interface WatchThreadData {
+  readonly sleeps: Int32Array;
+}
 
 export interface ChildWatch {
   /** The limit that the child was killed for; `undefined` if the watchdog did not kill it. */
@@ -35,7 +51,6 @@ export interface ChildWatch {
 /** Does not keep the process alive. */
 export interface Watchdog {
   watch(target: WatchTarget): ChildWatch;
-  close(): Promise<void>;
 }
 
 const THREAD = new URL(
@@ -43,33 +58,67 @@ const THREAD = new URL(
   import.meta.url,
 );
 
+/** Even, so that turns stay odd when they start again. */
+const LAST_TURN = 2 ** 29;
+
+/** Milliseconds of a clock that all threads share. */
+export function readClock(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1_000_000;
+}
+
+/** Of all sandboxes of this process, because its start takes as long as that of a child. It sleeps without a watch. */
+let thread: WatchThread | undefined;
+
 /** The first child starts the thread; so does the next one after the thread has failed. */
 export function openWatchdog(): Watchdog {
-  let thread: Worker | undefined;
-  let watches = 0;
-  const start = (): Worker => {
-    const started = new Worker(THREAD, { name: "watchdog", env: {}, execArgv: [] });
-    started.on("error", () => (thread = undefined));
-    started.unref();
-    return started;
-  };
   return {
     watch(target) {
-      const id = (watches += 1);
-      const verdict = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-      if (target.group > 1) post((thread ??= start()), { kind: "watch", id, verdict, ...target });
-      return {
-        exceeded: () => EXCEEDED[Atomics.load(verdict, 0) - 1],
-        stop: () => thread && post(thread, { kind: "stop", id }),
-      };
-    },
-    async close() {
-      await thread?.terminate();
-      thread = undefined;
+      if (target.group <= 1) return { exceeded: () => undefined, stop: () => undefined };
+      thread ??= startThread(() => (thread = undefined));
+      return thread.watch(target);
     },
   };
 }
 
-function post(thread: Worker, order: WatchOrder): void {
-  thread.postMessage(order, []);
+type WatchThread = ReturnType<typeof startThread>;
+
+function startThread(onFailed: () => void) {
+  const sleeps = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: WatchThreadData = { sleeps };
+  const worker = new Worker(THREAD, { name: "watchdog", env: {}, execArgv: [], workerData });
+  worker.on("error", onFailed);
+  worker.unref();
+  const free: WatchRecord[] = [];
+  const post = (order: WatchOrder): void => worker.postMessage(order, []);
+  const create = (): WatchRecord => {
+    const record = createRecord();
+    post({ record });
+    return record;
+  };
+  return {
+    watch({ group, pid, wallMs, cpuMs, residentBytes }: WatchTarget): ChildWatch {
+      const record = free.pop() ?? create();
+      const { turn, figures } = record;
+      figures.set([group, pid, readClock() + wallMs, cpuMs, residentBytes]);
+      const own = (Atomics.load(turn, 0) + 1) % LAST_TURN;
+      Atomics.store(turn, 0, own);
+      if (Atomics.load(sleeps, 0) === 1) post({});
+      let last: number | undefined;
+      return {
+        exceeded: () => EXCEEDED[-(last ?? Atomics.load(turn, 0)) - 1],
+        stop() {
+          if (last !== undefined) return;
+          last = Atomics.compareExchange(turn, 0, own, own + 1);
+          if (last < 0) Atomics.store(turn, 0, own + 1);
+          free.push(record);
+        },
+      };
+    },
+  };
+}
+
+function createRecord(): WatchRecord {
+  const turn = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  return { turn, figures: new Float64Array(new SharedArrayBuffer(5 * Float64Array.BYTES_PER_ELEMENT)) };
 }

@@ -119,6 +119,20 @@ export interface ThrownMessage {
   readonly code?: string | undefined;
 }
 
+/**
+ * The classes of the errors that engines make: another engine may word one differently, or not throw it. An `Error` or
+ * `EvalError` itself is always made by a program or by us.
+ */
+export const ENGINE_ERRORS = [
+  "TypeError",
+  "RangeError",
+  "ReferenceError",
+  "SyntaxError",
+  "URIError",
+  "AggregateError",
+  "InternalError",
+] as const;
+
 /** As much of the name, the message or the stack of an error as the host keeps. */
 export const ERROR_CHARS = 8_192;
 

@@ -2,10 +2,10 @@
 
 import type { Approval, ApprovalId, ExecutionId, Instant } from "../domain/index.ts";
 
-/** An approval without its arguments and plan, which may be large. */
-export type ApprovalHead = Omit<Approval, "args" | "argsShown" | "plan">;
+/** An approval without its arguments, plan and evidence, which may be large. */
+export type ApprovalHead = Omit<Approval, "args" | "argsShown" | "plan" | "evidence">;
 
-/** An approval with its sealed arguments and plan; empty once they were dropped. */
+/** An approval with its sealed arguments, plan and evidence; empty once they were dropped. */
 export interface ApprovalRow extends ApprovalHead {
   readonly sealedArgs: Uint8Array;
 }
@@ -50,7 +50,10 @@ export type ApprovalSelection =
   | { readonly kind: "due"; readonly now: Instant };
 
 /** The fields that change after the request. */
-export type ApprovalChange = Pick<Approval, "state" | "scope" | "decidedBy" | "decidedAt" | "note">;
+export interface ApprovalChange extends Pick<Approval, "state" | "scope" | "decidedBy" | "decidedAt" | "note"> {
+  /** Replaces the sealed arguments: with the answer of an input request, or empty once it was delivered. */
+  readonly sealedArgs?: Uint8Array;
+}
 
 /** The changes after a cursor, whichever process made them. */
 export interface ApprovalChanges {
@@ -63,7 +66,7 @@ export interface ApprovalChanges {
 
 /** Callbacks run inside a transaction, perhaps twice, and must be synchronous. */
 export interface ApprovalStore {
-  /** Returns approvals that may apply: of the same execution and tool, or remembered for principal, tool and arguments. */
+  /** Returns approvals that may apply: of the same execution and tool, or remembered for principal and tool, with these or any arguments. */
   related(call: ApprovalCall): Promise<readonly ApprovalHead[]>;
   /**
    * Atomically returns the id of the related approval that `choose` returns, or inserts the new row.

@@ -8,6 +8,7 @@ import { parseConnectorId, parseDigest } from "../domain/index.ts";
 import { describeApprovals } from "./approvals.conformance.ts";
 import { describeCancellations } from "./cancellations.conformance.ts";
 import { describeExecutions, describeKeys, describeLists, describeRetention } from "./executions.conformance.ts";
+import { describeIdentity } from "./identity.conformance.ts";
 import { describeJournals } from "./journals.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
 import { describePins } from "./pins.conformance.ts";
@@ -34,6 +35,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: quotas`, () => describeQuotas(open));
   void describe(`${name}: labels`, () => describeLabels(open));
   void describe(`${name}: approvals`, () => describeApprovals(open));
+  void describe(`${name}: identity`, () => describeIdentity(open));
   void describe(`${name}: cancellations`, () => describeCancellations(open));
 }
 

@@ -15,6 +15,7 @@ import type { ConnectorId, Instant, PrincipalId, ResultId, Seal, SecretName } fr
 
 import type { ApprovalStore } from "./approvals.ts";
 import type { CancellationStore, ExecutionStore, JournalStore } from "./executions.ts";
+import type { IdentityStore } from "./identity.ts";
 import type { QuotaStore } from "./quotas.ts";
 import {
   anyInteger,
@@ -326,6 +327,7 @@ export interface Store extends AsyncDisposable {
   readonly quotas: QuotaStore;
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
+  readonly identity: IdentityStore;
   readonly cancellations: CancellationStore;
   /** Gives the store the seal of results; until then they can be neither written nor read. */
   unlock(seal: Pick<Seal, "close" | "open" | "openBytes">): void;

@@ -2,7 +2,7 @@
 
 import { GloveboxError, describeError, toPublicError } from "../domain/index.ts";
 import type { Instant, PublicError } from "../domain/index.ts";
-import { redactPaths } from "../text/index.ts";
+import { cleanText } from "../text/index.ts";
 import { SECOND_MS } from "../timing/index.ts";
 
 import type { Gateway, GatewayCheck } from "./gateway.ts";
@@ -36,9 +36,11 @@ export function createCheck({ store, sandbox, policy, report, now }: CheckOption
   };
 }
 
+const MESSAGE_BYTES = 2_000;
+
 /** With the cause that a model does not see, but without paths: users of this machine may read it. */
 function describe(thrown: unknown, report: (thrown: unknown) => string): PublicError {
   if (!(thrown instanceof GloveboxError)) return toPublicError(thrown, report);
   const error = describeError(thrown);
-  return { ...error, message: redactPaths(error.message) };
+  return { ...error, message: cleanText(error.message, { maxBytes: MESSAGE_BYTES, paths: "all" }) };
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { createToolSearch } from "../builtins/index.ts";
 import { AGENT, createMemoryGateway } from "./mcp/fixtures/memory-gateway.ts";
 import { createGateway } from "./create-gateway.ts";
 
@@ -14,6 +15,7 @@ function create() {
   const gateway = createGateway({
     ...memory,
     executions: memory,
+    ledger: { search: async () => [] },
     history: { list: async ({ limit }) => memory.executions(limit ?? 50) },
     health: { ...health, startedAt },
     takeView: (principal, needed = "all") => {
@@ -25,7 +27,7 @@ function create() {
       set.add(listener);
       return () => void set.delete(listener);
     }),
-    hide: (text) => text.replaceAll("e", "*"),
+    search: createToolSearch({ hide: (text) => text.replaceAll("e", "*") }),
   });
   return { gateway, listeners, upstreams, needs };
 }

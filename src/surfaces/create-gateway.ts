@@ -1,11 +1,15 @@
 /** Assembles what surfaces can do from the rooms of one gateway. */
 
-import { createSearch } from "../catalog/index.ts";
+import type { createToolSearch } from "../builtins/index.ts";
 import type { UpstreamStatus } from "../domain/index.ts";
 import type { ExecutionControl } from "../execution/index.ts";
+import { parseDetail } from "../ledger/index.ts";
+import type { Store } from "../store/index.ts";
+import { ownerOf, runInSlices } from "../timing/index.ts";
 import type { Gateway, GatewayExecutions, Health } from "./gateway.ts";
 
 type Taken =
+  | "answerTokens"
   | "approvals"
   | "check"
   | "clientApprovals"
@@ -14,31 +18,41 @@ type Taken =
   | "escapeHtml"
   | "expose"
   | "held"
-  | "metrics";
+  | "metrics"
+  | "onApprovalRequested"
+  | "people";
 
 interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
   readonly executions: GatewayExecutions;
   readonly history: Pick<ExecutionControl, "list">;
+  readonly ledger: Pick<Store["ledger"], "search">;
   readonly health: Omit<Health, "upstreams">;
   readonly takeView: Gateway["takeSnapshot"];
   readonly statuses: () => readonly UpstreamStatus[];
   /** Each calls the listener when tools have changed, and returns a function to stop. */
   readonly changes: readonly Gateway["onToolsChanged"][];
-  readonly hide: (text: string) => string;
+  readonly search: ReturnType<typeof createToolSearch>;
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const { executions, history, health, takeView, statuses, changes, hide, ...rest } = parts;
+  const { executions, history, ledger, health, takeView, statuses, changes, search, ...rest } = parts;
   return {
     ...executions,
     ...rest,
     takeSnapshot: takeView,
-    search: async (principal, query) => {
-      const found = createSearch(await takeView(principal, "some"))(query);
-      const tools = found.tools.map((tool) => ({ ...tool, summary: hide(tool.summary) }));
-      return { ...found, tools, servers: statuses() };
+    search: async (principal, query, roomFor) => {
+      const view = await takeView(principal, "some");
+      await runInSlices(search.prepare(view, query), ownerOf(principal));
+      const { servers: own } = principal.access ?? {};
+      const servers = statuses().filter(({ name }) => own?.includes(name) ?? true);
+      return { ...search(view, query, roomFor?.(servers)), servers };
     },
     executions: async (limit) => history.list({ limit }),
+    records: async (query) =>
+      (await ledger.search(query)).map(({ previous: _, digest: __, ...record }) => ({
+        ...record,
+        detail: parseDetail(record.detail),
+      })),
     health: () => ({ ...health, upstreams: statuses() }),
     onToolsChanged: (listener) => {
       const stops = changes.map((listen) => listen(listener));

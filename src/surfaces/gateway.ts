@@ -2,18 +2,22 @@
 
 import type { HeldDefinitions, NeededServers, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
+  Approval,
   CatalogSnapshot,
   EngineName,
   ExecutionResult,
   Instant,
   IsolationLayer,
+  JsonObject,
   Principal,
   PublicError,
   UpstreamStatus,
 } from "../domain/index.ts";
-import type { ApprovalDesk, ClientApprovals } from "../policy/index.ts";
+import type { ApprovalDesk, createClientApprovals } from "../policy/index.ts";
+import type { Identity, TokenScope } from "../identity/index.ts";
 import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
+import type { PeopleGuide } from "./reach-people.ts";
 
 export type PlanAnswer = Awaited<ReturnType<Gateway["plan"]>>;
 
@@ -39,21 +43,54 @@ export type GatewayExecutions = Pick<
   "callTools" | "execute" | "findMedia" | "open" | "plan" | "readResult" | "resumeNow" | "stop" | "view"
 >;
 
+/** Scopes of a decision that become a rule. Forms of clients do not offer them. */
+export const ALWAYS_SCOPES = ["always-arguments", "always-tool"] as const satisfies Parameters<
+  ApprovalDesk["propose"]
+>[1][];
+
+/** A record of the ledger without its place in the chain. */
+export interface LedgerLine {
+  readonly seq: number;
+  readonly at: Instant;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly detail: JsonObject;
+}
+
+/** What MCP clients may answer for the person behind them. */
+export type AnswerableApprovals = NonNullable<ReturnType<typeof createClientApprovals>>;
+
+export type RequestedApproval = Pick<Approval, "id" | "tool" | "effect" | "execution">;
+
 export interface Gateway extends AsyncDisposable, GatewayExecutions {
   /** Absent when the operator does not let MCP clients answer approvals. */
-  readonly clientApprovals?: ClientApprovals;
+  readonly clientApprovals?: AnswerableApprovals;
   /** How long `execute` keeps MCP clients waiting. */
   readonly patienceMs: number;
+  /** `roomFor` returns the most characters of the tools as JSON, given the servers; without it only `limit` counts. */
   search(
     principal: Principal,
     query: SearchRequest,
+    roomFor?: (servers: readonly UpstreamStatus[]) => number,
   ): Promise<SearchResult & { readonly servers: readonly UpstreamStatus[] }>;
   /** TypeScript declarations of tools or whole namespaces; unknown names are listed, too. */
-  describe(principal: Principal, names: readonly string[], detail: DescribeDetail): Promise<Description>;
+  describe(
+    principal: Principal,
+    names: readonly string[],
+    detail: DescribeDetail,
+    bounds?: { readonly maxCharacters: number },
+  ): Promise<Description>;
+  /** The most tokens of an answer to an MCP client. */
+  readonly answerTokens: { readonly searchTokens: number; readonly describeTokens: number };
   /** Definitions that wait for an operator. For operators' surfaces only, never for MCP. */
   readonly held: HeldDefinitions;
   /** Approvals of calls. For operators' surfaces only, never for MCP. */
   readonly approvals: ApprovalDesk;
+  /** How a person reaches a waiting approval. */
+  readonly people: PeopleGuide;
+  /** Calls the listener for every new approval, whichever process requested it. Returns a function that removes it. */
+  onApprovalRequested(listener: (approval: RequestedApproval) => void): () => void;
   /** Whether a client sees `execute`, the tools of upstreams, or both. */
   readonly expose: "code" | "tools" | "both";
   /** True when HTML is escaped in text for MCP clients that render it. */
@@ -63,6 +100,8 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   /** Calls the listener when tools change. Returns a function that removes it. */
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): ReturnType<ExecutionControl["list"]>;
+  /** Records of the ledger, newest first. */
+  records(query: { readonly limit: number; readonly before?: number }): Promise<readonly LedgerLine[]>;
   health(): Health;
   /** Never rejects. Uses an answer that is less than a second old. */
   check(): Promise<GatewayCheck>;
@@ -70,6 +109,13 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   readonly metrics?: () => string;
   /** Stops all executions, then closes every room. */
   close(): Promise<void>;
+}
+
+/** A gateway of the command line, which also knows who uses it. */
+export interface OpenGateway extends Gateway {
+  readonly identity: Identity;
+  /** The principal of local clients. */
+  readonly agent: Principal;
 }
 
 /** Everything that the MCP surface needs from the rest of the product. */
@@ -81,12 +127,23 @@ export interface McpDoor {
   readonly report: (thrown: unknown) => string;
 }
 
-/** What the HTTP server needs; it reads nothing from the environment. `principal` is also that of the admin page. */
-export interface HttpDoor extends McpDoor {
-  /** The principal of decisions with the token. */
-  readonly operator: Principal;
-  /** Grants access to `/api`; new at every start. */
-  readonly token: string;
+/** The door of requests whose principal is known with each of them. */
+export type SharedDoor = Omit<McpDoor, "principal">;
+
+/**
+ * Answers requests to `/mcp` in the name of their principals: `POST`, `GET` and `DELETE`; other methods get 405. Closing
+ * ends all work behind it.
+ */
+export interface McpHandler {
+  /** `admit` is called with the scopes that the messages need, and throws if the caller lacks one. */
+  handle(request: Request, principal: Principal, admit?: (needed: readonly TokenScope[]) => void): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** What the HTTP server needs; it reads nothing from the environment. */
+export interface HttpDoor extends SharedDoor {
+  /** Knows who makes a request. */
+  readonly identity: Identity;
   /** The folder of the built admin page; everything else works without it. */
   readonly webFolder: string;
 }

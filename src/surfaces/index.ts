@@ -6,5 +6,7 @@ export { createGateway } from "./create-gateway.ts";
 export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
+export { notifyPeople } from "./notify-people.ts";
+export { createPeopleGuide, findPage } from "./reach-people.ts";
 export { parseRecording } from "./parse-request.ts";
-export type { Gateway, Health } from "./gateway.ts";
+export type { Gateway, Health, OpenGateway } from "./gateway.ts";

@@ -9,6 +9,7 @@ import {
   parseDescribeArguments,
   parseExecuteArguments,
   parseLibraryRequest,
+  parseResumeArguments,
   parseSearchArguments,
 } from "./parse-request.ts";
 
@@ -43,7 +44,22 @@ test("execute takes both languages, any JSON as input, and limits", () => {
 test("execute without code names the missing field", () => {
   assert.equal(
     refusal(() => parseExecuteArguments(undefined)),
-    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits, dryRun, idempotencyKey",
+    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits, dryRun, idempotencyKey, detail",
+  );
+});
+
+test("execute and resume take detail full and nothing else, and not with a handle", () => {
+  assert.deepEqual(parseExecuteArguments({ code: "1", detail: "full" }), { source: "1", detail: "full" });
+  assert.deepEqual(parseResumeArguments({ execution: "ex_1", detail: "full" }), { execution: "ex_1", detail: "full" });
+  assert.deepEqual(parseResumeArguments({ execution: "ex_1" }), { execution: "ex_1" });
+  assert.deepEqual(parseResumeArguments({ handle: "rs_1" }), { handle: "rs_1", query: {} });
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", detail: "some" })),
+    /detail: expected "full"/,
+  );
+  assert.match(
+    refusal(() => parseResumeArguments({ handle: "rs_1", detail: "full" })),
+    /pass either an execution or a handle/,
   );
 });
 

@@ -36,6 +36,10 @@ const DESCRIBE = z.strictObject({
   detail: z.enum(["brief", "types", "full"]).default("types"),
 });
 
+/** Adds all calls and statistics to `structuredContent`. */
+export type ResultDetail = "full";
+const RESULT_DETAIL = z.literal("full").optional();
+
 /** Strict, because an argument that is silently ignored (`dryrun: true`) would be a broken promise. */
 const EXECUTE = z.strictObject({
   code: z.string(),
@@ -44,6 +48,7 @@ const EXECUTE = z.strictObject({
   limits: z.partialRecord(z.enum(Object.keys(DEFAULT_LIMITS)), z.int().min(1)).optional(),
   dryRun: z.boolean().optional(),
   idempotencyKey: z.string().optional(),
+  detail: RESULT_DETAIL,
 });
 
 const RESUME = z.strictObject({
@@ -53,13 +58,14 @@ const RESUME = z.strictObject({
   offset: z.int().min(0).optional(),
   limit: z.int().min(1).optional(),
   grep: z.string().min(1).max(MAX_GREP_CHARS).optional(),
+  detail: RESULT_DETAIL,
 });
 
 const BATCH_LINE = EXECUTE.pick({ code: true, limits: true }).loose();
 
 const duration = z.number().min(0).max(MOST_MS).optional();
 const signal = z.instanceof(AbortSignal).optional();
-const LIBRARY_EXECUTE = EXECUTE.omit({ language: true })
+const LIBRARY_EXECUTE = EXECUTE.omit({ language: true, detail: true })
   .extend({
     networkPolicy: z.custom<WrittenNetworkPolicy>().optional(),
     session: z.string().optional(),
@@ -95,27 +101,34 @@ export function parseDescribeArguments(raw: unknown): z.output<typeof DESCRIBE> 
 }
 
 /** The language is checked and dropped: TypeScript is a superset. */
-export function parseExecuteArguments(
-  raw: unknown,
-): Pick<ExecuteInput, "source" | "input" | "limits" | "dryRun" | "idempotencyKey"> {
-  const { code: source, input, limits, dryRun, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
+export function parseExecuteArguments(raw: unknown): Pick<
+  ExecuteInput,
+  "source" | "input" | "limits" | "dryRun" | "idempotencyKey"
+> & {
+  readonly detail?: ResultDetail;
+} {
+  const { code: source, input, limits, dryRun, idempotencyKey, detail } = parseWith(EXECUTE, "execute", raw);
   // It came out of a JSON parser.
   const json = input as Json | undefined;
   if (json !== undefined) refuseDeep(json);
-  return { source, ...defined({ input: json, limits, dryRun, idempotencyKey }) };
+  return { source, ...defined({ input: json, limits, dryRun, idempotencyKey, detail }) };
 }
 
 /** Refuses anything but either an execution to view, or a handle to read from. */
 export function parseResumeArguments(
   raw: unknown,
-): { readonly execution: string } | { readonly handle: string; readonly query: ResultQuery } {
-  const { execution, handle, ...query } = parseWith(RESUME, "resume", raw);
-  if (execution !== undefined && handle === undefined && Object.keys(query).length === 0) return { execution };
-  if (handle !== undefined && execution === undefined) return { handle, query: defined(query) };
+):
+  | { readonly execution: string; readonly detail?: ResultDetail }
+  | { readonly handle: string; readonly query: ResultQuery } {
+  const { execution, handle, detail, ...query } = parseWith(RESUME, "resume", raw);
+  if (execution !== undefined && handle === undefined && Object.keys(query).length === 0) {
+    return { execution, ...defined({ detail }) };
+  }
+  if (handle !== undefined && execution === undefined && detail === undefined) return { handle, query: defined(query) };
   throw invalid(
     "resume",
     "pass either an execution or a handle",
-    "resume({ execution }) or resume({ handle, path, offset, limit, grep })",
+    "resume({ execution, detail }) or resume({ handle, path, offset, limit, grep })",
   );
 }
 

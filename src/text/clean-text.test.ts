@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 
 import { cleanText } from "./clean-text.ts";
 import { digestOf } from "./digest-of.ts";
-import { redactPaths } from "./redact-paths.ts";
+import { createPathMask, redactPaths } from "./redact-paths.ts";
 
 const clean = (text: string): string => cleanText(text, { maxBytes: 1_000_000 });
 const FIVE_MB = 5_000_000;
@@ -65,9 +65,9 @@ describe("cleanText", () => {
   test("redacts paths only on request, and before it cuts", () => {
     const text = "see /home/ada/secret.txt";
     assert.equal(clean(text), text);
-    assert.equal(cleanText(text, { maxBytes: 100, paths: true }), "see [path]");
-    assert.equal(cleanText("/home/ada/secret.txt", { maxBytes: 5, paths: true }), "[path… [cut: 1 bytes more]");
-    assert.equal(cleanText("/ho\u200bme/ada/x", { maxBytes: 100, paths: true }), "[path]");
+    assert.equal(cleanText(text, { maxBytes: 100, paths: redactPaths }), "see [path]");
+    assert.equal(cleanText("/home/ada/secret.txt", { maxBytes: 5, paths: redactPaths }), "[path… [cut: 1 bytes more]");
+    assert.equal(cleanText("/ho\u200bme/ada/x", { maxBytes: 100, paths: redactPaths }), "[path]");
   });
 
   test("cleanText is idempotent for any text", () => {
@@ -124,10 +124,10 @@ describe("cleanText", () => {
     ];
     const start = performance.now();
     for (const unit of units) {
-      cleanText(unit.repeat(FIVE_MB / unit.length / 8), { maxBytes: 1_000, paths: true });
+      cleanText(unit.repeat(FIVE_MB / unit.length / 8), { maxBytes: 1_000, paths: redactPaths });
     }
-    cleanText(`\u001b]${"x".repeat(FIVE_MB)}`, { maxBytes: 1_000, paths: true });
-    cleanText(`'/home/${" x".repeat(FIVE_MB / 2)}`, { maxBytes: 1_000, paths: true });
+    cleanText(`\u001b]${"x".repeat(FIVE_MB)}`, { maxBytes: 1_000, paths: redactPaths });
+    cleanText(`'/home/${" x".repeat(FIVE_MB / 2)}`, { maxBytes: 1_000, paths: redactPaths });
     // A quadratic pattern would take hours; the bound leaves room for a busy machine.
     assert.ok(performance.now() - start < 20_000);
   });
@@ -188,4 +188,42 @@ test("cleanText masks secrets before it cuts, and also between invisible charact
   assert.equal(cleanText("a s3\u200bcr\u001b[0met z", { maxBytes: 100, hide }), "a [secret] z");
   assert.equal(cleanText("xx s3cret", { maxBytes: 5, hide }), "xx [s… [cut: 6 bytes more]");
   assert.equal(cleanText("xx s3cre", { maxBytes: 100, hide }), "xx s3cre");
+});
+
+describe("createPathMask", () => {
+  const paths = ["/home/ada/.local/state/glovebox", "/opt/glovebox/dist", "/srv/team/glovebox.db"];
+  const mask = createPathMask({ paths, home: "/home/ada" });
+  test("keeps the paths of an error, which repair the call", () => {
+    for (const text of [
+      "ENOENT: no such file or directory, open '/notes/my file.txt'",
+      "Access denied - path outside allowed directories: /etc/passwd not in /srv/team",
+      "/opt/glovebox/distant/a and /srv/team/glovebox.dbx and /data/opt/glovebox/dist/a",
+      "C:\\Users\\ada\\x.txt is open",
+    ]) {
+      assert.equal(mask.own(text), text);
+    }
+  });
+  test("masks the paths of the gateway itself, and removes stack lines", () => {
+    const cases = {
+      "cannot open /home/ada/.local/state/glovebox/x-1/glovebox.db now": "cannot open [path] now",
+      "in /home/ada/.local/state/glovebox": "in [path]",
+      "import file:///opt/glovebox/dist/main.js failed": "import [path] failed",
+      "/srv/team/glovebox.db-wal is locked": "[path] is locked",
+      "Error: no\n    at open (/srv/team/x.js:3:5)\nend": "Error: no\nend",
+    };
+    for (const [text, expected] of Object.entries(cases)) assert.equal(mask.own(text), expected);
+  });
+  test("writes the home folder as ~ unless the program wrote it", () => {
+    const text = "open '/home/ada/notes/a.txt' in /home/ada, not /home/adam or /data/home/ada";
+    assert.equal(mask.home(text, ""), "open '~/notes/a.txt' in ~, not /home/adam or /data/home/ada");
+    assert.equal(mask.home(text, '{"path":"/home/ada/notes/b.txt"}'), text);
+  });
+  test("masks nothing for a home folder that is the root, and without paths", () => {
+    const plain = createPathMask({ paths: [], home: "/" });
+    assert.equal(plain.home(plain.own("open /a/b"), ""), "open /a/b");
+  });
+  test("takes time linear in the text", () => {
+    const text = "/home/ada/.local/state/glovebo ".repeat(20_000);
+    assert.equal(mask.own(text), text);
+  });
 });

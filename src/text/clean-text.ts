@@ -3,14 +3,14 @@
  * All patterns are linear: each starts at a character that its own repetition cannot contain.
  */
 
-import { redactAddresses } from "./redact-addresses.ts";
 import { redactPaths } from "./redact-paths.ts";
+import { redactAddresses } from "./redact-addresses.ts";
 
 export interface CleanOptions {
   /** The limit of the kept text in bytes of UTF-8; the mark of a cut is added to it. */
   readonly maxBytes: number;
-  /** Also removes host paths and stack lines, as `redactPaths` does. */
-  readonly paths?: boolean;
+  /** Also removes stack lines and these paths: all, as `redactPaths` does, or those that the function masks. */
+  readonly paths?: "all" | ((text: string) => string);
   /** Also removes addresses of the inner network, as `redactAddresses` does. */
   readonly addresses?: boolean;
   /** Masks secrets, before anything is cut, and also where invisible characters were between their letters. */
@@ -39,12 +39,12 @@ const PLAIN = /^[\t\n -~]*$/;
 
 /** Idempotent as long as nothing is cut. Lone surrogates become U+FFFD. */
 export function cleanText(text: string, options: CleanOptions): string {
-  const { maxBytes, paths = false, addresses = false, hide = (same) => same } = options;
+  const { maxBytes, paths = (same) => same, addresses = false, hide = (same) => same } = options;
   const known = hide(text);
   const cleaned = PLAIN.test(known) ? known : toVisible(known);
   const visible = cleaned === known ? known : hide(cleaned);
   const placeless = addresses ? redactAddresses(visible) : visible;
-  return cut(paths ? redactPaths(placeless) : placeless, maxBytes);
+  return cut(paths === "all" ? redactPaths(placeless) : paths(placeless), maxBytes);
 }
 
 /** Well-formed first: removing a character between two halves of a pair would join them to a new character. */

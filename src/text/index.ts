@@ -2,12 +2,12 @@
 
 export { capText, cleanText } from "./clean-text.ts";
 export { countEdits } from "./count-edits.ts";
-export { digestOf } from "./digest-of.ts";
+export { digestLarge, digestOf } from "./digest-of.ts";
 export { toPlainJson, toVisible } from "./escape-hidden.ts";
 export { FORMATS } from "./formats.ts";
-export type { Format } from "./formats.ts";
-export { isLarge, mapLargeTexts, readJson, writeJson } from "./large-json.ts";
+export { findExcess, isLarge, mapLargeTexts, writeJson } from "./large-json.ts";
+export { readJson } from "./read-json.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
-export { redactPaths } from "./redact-paths.ts";
-export { redactApproval, redactEvent, redactResult, redactValue } from "./redact-secrets.ts";
+export { createPathMask } from "./redact-paths.ts";
+export { redactApproval, redactEvent, redactResult } from "./redact-secrets.ts";
 export { translatePattern } from "./translate-pattern.ts";

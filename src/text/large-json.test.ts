@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import { mapTexts, parseJson } from "../domain/index.ts";
+import { depthOf, isJsonObject, mapTexts, parseJson } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
-import { PIECE_CHARS, mapLargeTexts, readJson, writeJson } from "./large-json.ts";
+import { MOST_KEYS, PIECE_CHARS, findExcess, mapLargeTexts, writeJson } from "./large-json.ts";
+import { readJson } from "./read-json.ts";
 
 /** Runs the work to its end; returns its result and the number of its pieces. */
 function run<T>(work: Generator<undefined, T>): { readonly result: T; readonly pieces: number } {
@@ -42,6 +43,8 @@ describe("large JSON in pieces", () => {
       const mapped = run(mapLargeTexts(value, change));
       assert.deepEqual(mapped.result, mapTexts(value, change));
       for (const { pieces } of [written, read, spaced, mapped]) assert.ok(pieces > atLeast, `${pieces} pieces`);
+      const same = run(mapLargeTexts(value, (one) => one));
+      assert.equal(same.result, value, "the same value if nothing changes");
     });
   }
   it("writes, reads and maps a small value in one piece", () => {
@@ -79,4 +82,122 @@ describe("large JSON in pieces", () => {
       { numRuns: 300 },
     );
   });
+  it("reads strings, arrays and objects that are longer than a piece, in all places", () => {
+    const long = fc.constantFrom(
+      "\\u00e9\\n\\\\".repeat(PIECE_CHARS / 8),
+      `${"x".repeat(PIECE_CHARS - 3)}\\ud83d\\ude00\\"`,
+      `\\u0020${"\\\\".repeat(PIECE_CHARS)}`,
+    );
+    const part = fc.oneof(
+      long.map((text) => `"${text}"`),
+      fc.constantFrom(
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ":",
+        '"a"',
+        '"__proto__"',
+        "1",
+        " ",
+        "\u00a0",
+        `[${"1,".repeat(40_000)}2]`,
+      ),
+    );
+    const text = fc.array(part, { minLength: 1, maxLength: 9 }).map((parts) => parts.join(""));
+    const valid = fc
+      .letrec((tie) => ({
+        value: fc.oneof(
+          { depthSize: "small" },
+          long.map((one) => `"${one}"`),
+          fc.constantFrom("1", '"a"', "[]", "{}", ` [ ${"[1],".repeat(20_000)}2 ] `),
+          fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(" , ")}]`),
+          fc
+            .array(tie("value"), { maxLength: 3 })
+            .map((items) => `{${items.map((item, at) => `"${at % 2}" : ${String(item)}`).join(",")}}`),
+        ),
+      }))
+      .value.map(String);
+    fc.assert(
+      fc.property(fc.oneof(text, valid), (whole) => {
+        assert.deepEqual(run(readJson(whole)).result, parseJson(whole), whole.slice(0, 100));
+      }),
+      { numRuns: 300 },
+    );
+  });
+  it("leaves out what is nested deeper than any limit allows, and keeps the value too deep", () => {
+    const deep = `{"id":7,"deep":${"[".repeat(200_000)}${"]".repeat(200_000)},"after":"}]"}`;
+    const { result } = run(readJson(deep));
+    assert.ok(isJsonObject(result));
+    assert.deepEqual([result["id"], result["after"]], [7, "}]"]);
+    assert.equal(run(findExcess(result, 512)).result?.of, "depth");
+    assert.ok(depthOf(result, 2_000) < 1_100);
+  });
+  it("leaves out the fields of an object beyond the most keys and one more", () => {
+    const fields = (count: number): string =>
+      `{${Array.from({ length: count }, (_, at) => `"key ${at}":1`).join(",")},"key 0":2}`;
+    const read = (count: number): Json => run(readJson(`[${fields(count)},7]`)).result ?? null;
+    const keys = (value: Json): number => Object.keys(Array.isArray(value) ? value[0] : {}).length;
+    assert.deepEqual(read(MOST_KEYS), parseJson(`[${fields(MOST_KEYS)},7]`));
+    assert.equal(keys(read(MOST_KEYS + 1)), MOST_KEYS + 1);
+    assert.equal(keys(read(MOST_KEYS + 5_000)), MOST_KEYS + 1);
+    const found = [MOST_KEYS - 1, MOST_KEYS, MOST_KEYS + 1].map((count) => run(findExcess(read(count), 64)).result?.of);
+    assert.deepEqual(found, [undefined, undefined, "keys"]);
+  });
+  it("finds a value that nests deeper than its limit, in pieces if it is large", () => {
+    const nest = (levels: number): Json => Array.from({ length: levels - 1 }).reduce<Json>((value) => [value], []);
+    for (const value of [nest(64), { a: [nest(62)] }, "text", null])
+      assert.equal(run(findExcess(value, 64)).result, undefined);
+    for (const value of [nest(65), { a: [nest(63)] }, [1, nest(64)], nest(100_000)])
+      assert.deepEqual(run(findExcess(value, 64)).result, { of: "depth", most: 64 });
+    assert.ok(run(findExcess(rows(50_000), 64)).pieces > 10);
+  });
+});
+
+/** Processor time of this thread. */
+function cpuMs(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** The longest piece, by the processor time of this thread. */
+function longestMs(work: Generator<undefined, unknown>): number {
+  let longest = 0;
+  let next: IteratorResult<undefined, unknown>;
+  do {
+    const before = process.threadCpuUsage();
+    next = work.next();
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+  } while (next.done !== true);
+  return longest;
+}
+
+describe("the pieces of the largest values", () => {
+  const BYTES = 4 * 1024 * 1024;
+  const repeat = (text: string): string => `[${text}${`,${text}`.repeat(BYTES / (text.length + 1))}]`;
+  const VALUES: Readonly<Record<string, string>> = {
+    rows: repeat('{"id":12345,"name":"name","tags":["a","b"],"nested":{"x":1,"y":null}}'),
+    numbers: repeat("1"),
+    arrays: repeat("[]"),
+    escapes: `"${'\\"'.repeat(BYTES / 2)}"`,
+  };
+  for (const [name, text] of Object.entries(VALUES)) {
+    it(`reads, checks, maps and writes ${name} of four megabytes in pieces that take far less than the whole`, () => {
+      const value = parseJson(text) ?? null;
+      const whole = cpuMs(() => JSON.parse(text)) + cpuMs(() => JSON.stringify(value));
+      const works = [
+        () => longestMs(readJson(text)),
+        () => longestMs(findExcess(value, 64)),
+        () => longestMs(mapLargeTexts(value, String)),
+        () => longestMs(writeJson(value)),
+      ];
+      // The best of several: a collection of garbage can fall into any piece.
+      const longest = works.map((measure) => Math.min(...Array.from({ length: 5 }, measure)));
+      for (const ms of longest) assert.ok(ms < whole / 2, `${longest.join(" ")} of ${whole}`);
+    });
+  }
 });

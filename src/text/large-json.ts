@@ -1,14 +1,19 @@
 /**
  * Large JSON values in pieces, between which the thread can do other work: each function pauses after about
- * `PIECE_CHARS` characters. A value that is smaller takes one piece. All are for values of bounded depth.
+ * `PIECE_CHARS` characters. A value that is smaller takes one piece. All are for values that `findExcess` accepts.
  */
 
-import { isJsonObject, mapTexts, parseJson } from "../domain/index.ts";
-import type { Json } from "../domain/index.ts";
+import { isJsonObject, mapTexts } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
 
 /** Pauses at each `yield`, and returns its result at the end. */
-type Pieces<T> = Generator<undefined, T>;
+export type Pieces<T> = Generator<undefined, T>;
 
+/**
+ * The most keys of one object that crosses the wall. Listing the keys of an object is work in one piece, which would stop
+ * the gateway for as long: about a second for a million keys.
+ */
+export const MOST_KEYS = 50_000;
 /** About a millisecond of work. */
 export const PIECE_CHARS = 64 * 1024;
 /** What every value takes besides its characters. */
@@ -17,7 +22,7 @@ const VALUE_CHARS = 8;
 /** The JSON text of a value, with lone surrogates replaced by U+FFFD. */
 export function* writeJson(value: Json): Pieces<string> {
   const parts: string[] = [];
-  yield* writeInto(parts, value, { chars: 0 });
+  yield* writeInto(parts, value);
   if (parts.length > 1) yield;
   return parts.join("");
 }
@@ -29,46 +34,109 @@ export function isLarge(value: unknown): boolean {
 
 /** Like `mapTexts` of the domain. */
 export function* mapLargeTexts(value: Json, change: (text: string) => string): Pieces<Json> {
-  return yield* mapInto(value, change, { chars: 0 });
+  if (!isContainer(value) || !isLarge(value)) return mapTexts(value, change);
+  yield; // listing many keys is a piece of its own
+  return yield* isJsonObject(value) ? mapFields(value, change) : mapItems(value, change);
 }
 
-/** Like `parseJson` of the domain. */
-export function* readJson(text: string): Pieces<Json | undefined> {
-  const reader = { text, at: 0, pausedAt: 0 };
-  const value = yield* readValue(reader);
-  return skipSpace(reader) === text.length ? value : undefined;
+/** What a value has too much of, and how much it may have. */
+export interface Excess {
+  readonly of: "depth" | "keys";
+  readonly most: number;
 }
 
-/** The characters since the last pause. */
-interface Piece {
-  chars: number;
+/** What makes a value too large for the functions of this file, if anything. For any value, however deep. */
+export function* findExcess(value: Json, mostDepth: number): Pieces<Excess | undefined> {
+  const open: { readonly children: readonly Json[]; next: number }[] = [];
+  let left = PIECE_CHARS / VALUE_CHARS;
+  for (let child: Json | undefined = value; ;) {
+    if (isContainer(child)) {
+      if (open.length >= mostDepth) return { of: "depth", most: mostDepth };
+      const children: readonly Json[] = isJsonObject(child) ? Object.values(child) : child;
+      if (isJsonObject(child) && children.length > MOST_KEYS) return { of: "keys", most: MOST_KEYS };
+      open.push({ children, next: 0 });
+    }
+    child = undefined;
+    while (child === undefined) {
+      const last = open.at(-1);
+      if (!last) return undefined;
+      child = last.children[last.next];
+      last.next += 1;
+      if (child === undefined) open.pop();
+    }
+    left -= 1;
+    if (left > 0) continue;
+    left = PIECE_CHARS / VALUE_CHARS;
+    yield;
+  }
 }
 
-function* writeInto(parts: string[], value: Json, piece: Piece): Pieces<void> {
-  const chars = countChars(value, PIECE_CHARS);
-  let before = "";
+function* writeInto(parts: string[], value: Json): Pieces<void> {
   if (typeof value === "string" && value.length > PIECE_CHARS) {
     yield* writeText(parts, value);
-  } else if (chars < PIECE_CHARS || typeof value !== "object" || value === null) {
+  } else if (!isContainer(value) || !isLarge(value)) {
     parts.push(toWellFormedJson(value));
-    yield* pause(piece, chars);
-  } else if (isJsonObject(value)) {
-    parts.push("{");
-    for (const key of Object.keys(value)) {
-      parts.push(`${before}${toWellFormedJson(key)}:`);
-      before = ",";
-      yield* writeInto(parts, value[key] ?? null, piece);
-    }
-    parts.push("}");
   } else {
-    parts.push("[");
-    for (const item of value) {
-      parts.push(before);
-      before = ",";
-      yield* writeInto(parts, item, piece);
-    }
-    parts.push("]");
+    yield;
+    const [open, close] = isJsonObject(value) ? ["{", "}"] : ["[", "]"];
+    parts.push(open);
+    yield* isJsonObject(value) ? writeFields(parts, value) : writeItems(parts, value);
+    parts.push(close);
   }
+}
+
+/** Small items are written in runs. */
+function* writeItems(parts: string[], items: readonly Json[]): Pieces<void> {
+  let start = 0;
+  let chars = 0;
+  const flush = (end: number): void => {
+    if (end > start) parts.push(start > 0 ? "," : "", toWellFormedJson(items.slice(start, end)).slice(1, -1));
+    start = end;
+    chars = 0;
+  };
+  for (const [at, item] of items.entries()) {
+    const size = countChars(item, PIECE_CHARS);
+    chars += size;
+    if (size < PIECE_CHARS && chars < PIECE_CHARS) continue;
+    flush(at);
+    yield;
+    chars = size;
+    if (size < PIECE_CHARS) continue;
+    parts.push(at > 0 ? "," : "");
+    yield* writeInto(parts, item);
+    start = at + 1;
+    chars = 0;
+  }
+  flush(items.length);
+}
+
+/** Small fields are written in runs. */
+function* writeFields(parts: string[], fields: JsonObject): Pieces<void> {
+  let run: [string, Json][] = [];
+  let chars = 0;
+  let before = "";
+  const flush = (): void => {
+    if (run.length > 0) parts.push(before, toWellFormedJson(Object.fromEntries(run)).slice(1, -1));
+    if (run.length > 0) before = ",";
+    run = [];
+    chars = 0;
+  };
+  for (const key of Object.keys(fields)) {
+    const item = fields[key] ?? null;
+    const size = key.length + countChars(item, PIECE_CHARS);
+    chars += size;
+    if (size < PIECE_CHARS) {
+      run.push([key, item]);
+      if (chars < PIECE_CHARS) continue;
+    }
+    flush();
+    yield;
+    if (size < PIECE_CHARS) continue;
+    parts.push(`${before}${toWellFormedJson(key)}:`);
+    before = ",";
+    yield* writeInto(parts, item);
+  }
+  flush();
 }
 
 /** Never cuts a surrogate pair. */
@@ -90,30 +158,46 @@ function toWellFormedJson(value: Json): string {
   return /\\ud[89a-f]/i.test(json) ? JSON.stringify(mapTexts(value, (text) => text.toWellFormed())) : json;
 }
 
-function* mapInto(value: Json, change: (text: string) => string, piece: Piece): Pieces<Json> {
-  const chars = countChars(value, PIECE_CHARS);
-  if (chars < PIECE_CHARS || typeof value !== "object" || value === null) {
-    const mapped = mapTexts(value, change);
-    yield* pause(piece, chars);
-    return mapped;
+/** The same array if nothing changes. */
+function* mapItems(items: readonly Json[], change: (text: string) => string): Pieces<readonly Json[]> {
+  let changed: Json[] | undefined;
+  let chars = 0;
+  for (const [at, item] of items.entries()) {
+    const size = countChars(item, PIECE_CHARS);
+    const mapped = size < PIECE_CHARS ? mapTexts(item, change) : yield* mapLargeTexts(item, change);
+    if (mapped !== item) changed ??= items.slice(0, at);
+    changed?.push(mapped);
+    chars += size;
+    if (chars < PIECE_CHARS) continue;
+    chars = 0;
+    yield;
   }
-  if (isJsonObject(value)) {
-    const entries: [string, Json][] = [];
-    for (const key of Object.keys(value)) {
-      entries.push([change(key), yield* mapInto(value[key] ?? null, change, piece)]);
-    }
-    return Object.fromEntries(entries);
-  }
-  const items: Json[] = [];
-  for (const item of value) items.push(yield* mapInto(item, change, piece));
-  return items;
+  return changed ?? items;
 }
 
-function* pause(piece: Piece, chars: number): Pieces<void> {
-  piece.chars += chars;
-  if (piece.chars < PIECE_CHARS) return;
-  piece.chars = 0;
-  yield;
+/** The same object if nothing changes. */
+function* mapFields(fields: JsonObject, change: (text: string) => string): Pieces<JsonObject> {
+  const entries: [string, Json][] = [];
+  let isSame = true;
+  let chars = 0;
+  for (const key of Object.keys(fields)) {
+    const item = fields[key] ?? null;
+    const size = key.length + countChars(item, PIECE_CHARS);
+    if (size >= PIECE_CHARS) yield;
+    const name = change(key);
+    const mapped = size < PIECE_CHARS ? mapTexts(item, change) : yield* mapLargeTexts(item, change);
+    isSame &&= name === key && mapped === item;
+    entries.push([name, mapped]);
+    chars += size;
+    if (chars < PIECE_CHARS) continue;
+    chars = 0;
+    yield;
+  }
+  return isSame ? fields : Object.fromEntries(entries);
+}
+
+function isContainer(value: Json): value is readonly Json[] | JsonObject {
+  return typeof value === "object" && value !== null;
 }
 
 /** Looks at no more than about `most` characters of it. */
@@ -121,102 +205,16 @@ function countChars(value: unknown, most: number): number {
   if (typeof value === "string") return VALUE_CHARS + value.length;
   let chars = VALUE_CHARS;
   if (typeof value !== "object" || value === null) return chars;
-  const isList = Array.isArray(value);
-  for (const [key, item] of isList ? value.entries() : Object.entries(value)) {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (chars >= most) return chars;
+      chars += countChars(item, most - chars);
+    }
+    return chars;
+  }
+  for (const key of Object.keys(value)) {
     if (chars >= most) return chars;
-    chars += (typeof key === "string" ? key.length : 0) + countChars(item, most - chars);
+    chars += key.length + countChars(Reflect.get(value, key), most - chars);
   }
   return chars;
-}
-
-interface JsonReader {
-  readonly text: string;
-  at: number;
-  pausedAt: number;
-}
-
-function* readValue(reader: JsonReader): Pieces<Json | undefined> {
-  const start = skipSpace(reader);
-  const end = findEnd(reader.text, start);
-  if (end === undefined) return yield* reader.text[start] === "[" ? readItems(reader) : readFields(reader);
-  reader.at = end;
-  const value = parseJson(reader.text.slice(start, end));
-  yield* pauseReading(reader);
-  return value;
-}
-
-function* readItems(reader: JsonReader): Pieces<Json | undefined> {
-  const items: Json[] = [];
-  for (let next = "["; next !== "]"; next = takeChar(reader)) {
-    if (next !== (items.length === 0 ? "[" : ",")) return undefined;
-    if (items.length === 0) reader.at += 1;
-    const item = yield* readValue(reader);
-    if (item === undefined) return undefined;
-    items.push(item);
-  }
-  return items;
-}
-
-function* readFields(reader: JsonReader): Pieces<Json | undefined> {
-  const entries: [string, Json][] = [];
-  for (let next = "{"; next !== "}"; next = takeChar(reader)) {
-    if (next !== (entries.length === 0 ? "{" : ",")) return undefined;
-    if (entries.length === 0) reader.at += 1;
-    const key = yield* readValue(reader);
-    if (typeof key !== "string" || takeChar(reader) !== ":") return undefined;
-    const item = yield* readValue(reader);
-    if (item === undefined) return undefined;
-    entries.push([key, item]);
-  }
-  return Object.fromEntries(entries);
-}
-
-function* pauseReading(reader: JsonReader): Pieces<void> {
-  if (reader.at - reader.pausedAt < PIECE_CHARS) return;
-  reader.pausedAt = reader.at;
-  yield;
-}
-
-function takeChar(reader: JsonReader): string {
-  const at = skipSpace(reader);
-  reader.at = at + 1;
-  return reader.text[at] ?? "";
-}
-
-const SPACES = new Set([" ", "\t", "\n", "\r"]);
-const SCALAR = /[^\s,:[\]{}"]+/y;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-function skipSpace(reader: JsonReader): number {
-  while (SPACES.has(reader.text[reader.at] ?? "")) reader.at += 1;
-  return reader.at;
-}
-
-/** Where a value ends, whether or not it is valid; `undefined` for an array or object that is longer than a piece. */
-function findEnd(text: string, start: number): number | undefined {
-  const first = text[start];
-  if (first === '"') return findStringEnd(text, start);
-  if (first !== "[" && first !== "{") {
-    SCALAR.lastIndex = start;
-    return SCALAR.test(text) ? SCALAR.lastIndex : start;
-  }
-  let depth = 0;
-  for (let at = start; at < start + PIECE_CHARS && at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) at = findStringEnd(text, at) - 1;
-    else if (char === 0x5b || char === 0x7b) depth += 1;
-    else if (char === 0x5d || char === 0x7d) depth -= 1;
-    if (depth === 0) return at + 1;
-  }
-  return undefined;
-}
-
-function findStringEnd(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return at + 1;
-  }
-  return text.length;
 }

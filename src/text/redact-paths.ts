@@ -1,4 +1,4 @@
-/** Removes absolute paths and stack lines from a text, which reveal the user, the machine and its software. */
+/** Removes paths and stack lines from a text: all absolute paths, or only those of the gateway itself. */
 
 /** The folders that absolute paths begin with: `/repos/a/b` is the route of an API and helps the reader. */
 const ROOTS = [
@@ -12,7 +12,8 @@ const START = `file:/|(?:(?<!:)/+)?/(?:${ROOTS})/|[A-Za-z]:(?:\\\\|/(?!/))|\\\\\
 const FREE = String.raw`(?<![\w.~%/\\-])`;
 /** Between quotes a path may contain spaces. */
 const QUOTED = `(?<=["'\`])(?:${START})[^"'\`\\n]*(?=["'\`])`;
-const PLAIN = `${FREE}(?:${START})[^\\s"'\`<>|,;()\\[\\]{}]*`;
+const TAIL = `[^\\s"'\`<>|,;()\\[\\]{}]*`;
+const PLAIN = `${FREE}(?:${START})${TAIL}`;
 const PATH = new RegExp(`${QUOTED}|${PLAIN}`, "g");
 
 /** How V8 ends a stack line: a position, or a place without one. */
@@ -22,13 +23,49 @@ const STACK_END_CHARACTERS = 64;
 
 /** Paths become `[path]`, stack lines are removed. Linear in the length of the text. */
 export function redactPaths(text: string): string {
+  return removeStackLines(text).replace(PATH, "[path]");
+}
+
+/** The places of this machine that a model has no use for. */
+export interface OwnPlaces {
+  /** Folders and files of the gateway: its state and its installation. */
+  readonly paths: readonly string[];
+  readonly home?: string;
+}
+
+export interface PathMask {
+  /** Masks the gateway's own paths as `[path]` and removes stack lines. */
+  readonly own: (text: string) => string;
+  /** Writes the home folder as `~`, unless the program wrote it itself in `written`, the arguments of a call. */
+  readonly home: (text: string, written: string) => string;
+}
+
+/** A shorter path, as `/`, is a part of others. */
+const SHORTEST = 3;
+
+/** Other paths are kept: an error such as "ENOENT: open '/notes/a.txt'" can only be repaired by its path. */
+export function createPathMask({ paths, home = "" }: OwnPlaces): PathMask {
+  const longestFirst = paths.filter((path) => path.length >= SHORTEST).toSorted((a, b) => b.length - a.length);
+  const names = longestFirst.map((path) => `(?:file://)?${escapePattern(path)}`).join("|");
+  const own = names === "" ? undefined : new RegExp(`${FREE}(?:${names})(?!\\w)${TAIL}`, "g");
+  const atHome = home.length < SHORTEST ? undefined : new RegExp(`${FREE}${escapePattern(home)}(?![\\w.-])`, "g");
+  return {
+    own: (text) => (own ? removeStackLines(text).replace(own, "[path]") : removeStackLines(text)),
+    home: (text, written) => (atHome && !written.includes(home) ? text.replace(atHome, "~") : text),
+  };
+}
+
+function removeStackLines(text: string): string {
   return text
     .split("\n")
     .filter((line) => !isStackLine(line))
-    .join("\n")
-    .replace(PATH, "[path]");
+    .join("\n");
 }
 
 function isStackLine(line: string): boolean {
   return /^\s*at /.test(line) && STACK_END.test(line.slice(-STACK_END_CHARACTERS));
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { capText, countEdits, matchWildcard } from "./index.ts";
+import { capText, countEdits, digestLarge, digestOf, matchWildcard } from "./index.ts";
 
 test("capText keeps what fits and never splits a character", () => {
   assert.equal(capText("héllo", 6), "héllo");
@@ -24,4 +24,18 @@ test("matchWildcard matches any characters for a star and nothing else as a patt
   assert.deepEqual(matching, [true, true, true, true, true, true]);
   const other = ["ab", "a.c", "a*bc*c", "abc*c", ""].map((pattern) => matchWildcard(pattern, "abc"));
   assert.deepEqual(other, [false, false, false, false, false]);
+});
+
+test("digestLarge returns the digest of digestOf, with pauses for a large text", () => {
+  for (const [text, isLarge] of [
+    ["", false],
+    ["x".repeat(512 * 1024), false],
+    [`x${"\u{1f600}".repeat(400_000)}\ud800`, true],
+  ] as const) {
+    const work = digestLarge(text);
+    let pauses = 0;
+    let step = work.next();
+    for (; step.done !== true; step = work.next()) pauses += 1;
+    assert.deepEqual([step.value, pauses > 0], [digestOf(text), isLarge]);
+  }
 });

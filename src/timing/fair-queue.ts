@@ -10,6 +10,11 @@ export interface Owner {
   readonly session: string;
 }
 
+/** The owner of what a client asks for. */
+export function ownerOf({ id, session = "" }: { readonly id: string; readonly session?: string | undefined }): Owner {
+  return { principal: id, session };
+}
+
 export interface QueueItem {
   readonly owner: Owner;
   /** It has run before, so it comes before the new ones of its session. */

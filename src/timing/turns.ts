@@ -20,7 +20,6 @@ export interface RunSlice {
 
 /** Everything else on this thread waits at most about this long for one slice. */
 const SLICE_MS = 5;
-/** Work of the gateway itself. */
 const GATEWAY: Owner = { principal: "", session: "" };
 
 interface TurnRequest extends QueueItem {
@@ -40,10 +39,12 @@ export function takeTurn(owner: Owner): Promise<void> | undefined {
   return promise;
 }
 
-/** Runs the work on this thread, one slice in each turn of its owner. */
-export async function runInSlices<T>(work: SlicedWork<T>, run: RunSlice = (slice) => slice()): Promise<T> {
+/** Runs the work on this thread, one slice in each turn of its owner. Without an owner it is work of the gateway itself. */
+export async function runInSlices<T>(work: SlicedWork<T>, by: RunSlice | Owner = GATEWAY): Promise<T> {
+  const run = typeof by === "function" ? by : <R>(slice: () => R): R => slice();
+  const owner = typeof by === "function" ? (by.owner ?? GATEWAY) : by;
   for (;;) {
-    const turn = takeTurn(run.owner ?? GATEWAY);
+    const turn = takeTurn(owner);
     if (turn) await turn;
     const next = run(() => advance(work, performance.now() + SLICE_MS));
     if (next.done === true) return next.value;

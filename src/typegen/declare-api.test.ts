@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import type { Tool } from "../domain/index.ts";
-import { declareApi } from "./declare-api.ts";
+import { declareApi, prepareApi } from "./declare-api.ts";
 import { known, snapshotOf, toolOf } from "./fixtures/compile.ts";
 
 const PROPERTIES = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]));
@@ -46,5 +46,22 @@ describe("an API that is too large", () => {
     const all = declareApi(SNAPSHOT, { reached: () => [...SNAPSHOT.tools.keys()] });
     assert.deepEqual([all.declarations, all.part], [surface.declarations, undefined]);
     assert.ok(all.loose && all.loose.length > 0);
+  });
+});
+
+describe("prepareApi", () => {
+  const countPauses = (tools: readonly Tool[], digest: string): number => {
+    const work = prepareApi(snapshotOf(digest, tools));
+    let pauses = 0;
+    while (work.next().done !== true) pauses += 1;
+    return pauses;
+  };
+  it("declares the tools of a snapshot once, with a pause after each", () => {
+    const tools = LARGE.slice(0, 20);
+    assert.equal(countPauses(tools, "2"), 19);
+    assert.equal(countPauses(tools, "2"), 0);
+    const surface = declareApi(snapshotOf("2", tools));
+    assert.equal(surface.declarations, declareApi(snapshotOf("3", tools)).declarations);
+    assert.equal(countPauses(tools, "3"), 0);
   });
 });

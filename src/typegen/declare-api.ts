@@ -2,7 +2,8 @@
 
 import type { ApiSurface, CatalogSnapshot, Namespace, SecretGrants, Tool, ToolAddress } from "../domain/index.ts";
 import { defined, parseToolAddress } from "../domain/index.ts";
-import { createRecent } from "../timing/index.ts";
+import { createRecent, runAtOnce } from "../timing/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
 import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
 import { createNamedTypes } from "./types/named-types.ts";
@@ -10,7 +11,7 @@ import { createNamedTypes } from "./types/named-types.ts";
 /** Built-in functions of every program. They only read, and each use counts as a call. */
 export const DECLARED_GLOVEBOX = `/** Find tools, and read results that were too large to return. */
 declare const glovebox: {
-  search(query?: string | { query?: string; server?: string; effect?: "read" | "write" | "destroy" | "unknown"; limit?: number; cursor?: string }): Promise<{ tools: { name: string; summary: string; effect: string; server: string; upstreamName: string }[]; cursor?: string }>;
+  search(query?: string | { query?: string; server?: string; effect?: "read" | "write" | "destroy" | "unknown"; limit?: number; cursor?: string }): Promise<{ tools: { name: string; summary: string; effect: string; server: string; upstreamName: string; signature?: string }[]; cursor?: string }>;
   /** TypeScript declarations of tools or servers, or the shape of a handle. */
   describe(names: string | string[], detail?: "brief" | "types" | "full"): Promise<string>;
   results: {
@@ -36,7 +37,11 @@ declare class ToolError extends Error {
 }
 ${DECLARED_GLOVEBOX}`;
 
-type SurfaceEntry = ReturnType<typeof createSurface>;
+interface SurfaceEntry {
+  readonly surface: ApiSurface;
+  /** Tools without types. */
+  readonly loose: ReadonlySet<ToolAddress>;
+}
 
 const whole = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
 const parts = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
@@ -53,45 +58,68 @@ export function declareApi(
   snapshot: CatalogSnapshot,
   { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
 ): ApiSurface {
-  const globals = {
-    own: [declareSecrets(secrets), ...(hasNetwork ? [NETWORK_GLOBALS] : [])],
-    secrets: [...secrets.keys()],
-  };
-  const key = `${snapshot.digest} ${hasNetwork} ${globals.secrets.join(" ")}`;
-  const all = whole.getOr(key, () => createSurface(snapshot, globals));
+  const globals = toGlobals(hasNetwork, secrets);
+  const key = toKey(snapshot, hasNetwork, globals);
+  const all = whole.getOr(key, () => runAtOnce(createSurface(snapshot, globals)));
   if (all.loose.size === 0) return all.surface;
   const wanted = new Set(reached());
   if (wanted.isDisjointFrom(all.loose)) return all.surface;
   const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
   const { surface, loose } =
-    part === "" ? all : parts.getOr(`${key} ${part}`, () => createSurface(snapshot, globals, wanted));
+    part === "" ? all : parts.getOr(`${key} ${part}`, () => runAtOnce(createSurface(snapshot, globals, wanted)));
   const missing = [...wanted].filter((tool) => loose.has(tool));
   const partial = { part: part === "" ? undefined : part, loose: missing.length > 0 ? missing : undefined };
   return Object.freeze({ ...surface, ...defined(partial) });
 }
 
+/** Declares the tools with pauses, so that `declareApi` knows them. A snapshot may have thousands. */
+export function* prepareApi(
+  snapshot: CatalogSnapshot,
+  { hasNetwork = false, secrets = NO_SECRETS }: Pick<ApiOptions, "hasNetwork" | "secrets"> = {},
+): SlicedWork<void> {
+  const globals = toGlobals(hasNetwork, secrets);
+  const key = toKey(snapshot, hasNetwork, globals);
+  if (!whole.has(key)) whole.set(key, yield* createSurface(snapshot, globals));
+}
+
 const NO_SECRETS: SecretGrants = new Map();
 
+interface SurfaceGlobals {
+  readonly own: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+function toGlobals(hasNetwork: boolean, secrets: SecretGrants): SurfaceGlobals {
+  const own = [declareSecrets(secrets), ...(hasNetwork ? [NETWORK_GLOBALS] : [])];
+  return { own, secrets: [...secrets.keys()] };
+}
+
+function toKey({ digest }: CatalogSnapshot, hasNetwork: boolean, { secrets }: SurfaceGlobals): string {
+  return `${digest} ${hasNetwork} ${secrets.join(" ")}`;
+}
+
 /** Declares namespaces with few tools first, so that a large server does not take the space of the others. */
-function createSurface(
+function* createSurface(
   snapshot: CatalogSnapshot,
-  { own, secrets }: { readonly own: readonly string[]; readonly secrets: readonly string[] },
+  { own, secrets }: SurfaceGlobals,
   wanted: ReadonlySet<ToolAddress> = new Set(snapshot.tools.keys()),
-): { readonly surface: ApiSurface; readonly loose: ReadonlySet<ToolAddress> } {
+): SlicedWork<SurfaceEntry> {
   const loose = new Set<ToolAddress>();
   const texts = new Map<Namespace, string>();
   let left = MAX_API_CHARACTERS;
   for (const namespace of snapshot.namespaces.toSorted((a, b) => a.tools.length - b.tools.length)) {
     const types = createNamedTypes(namespace.name);
     let typed = 0;
-    const members = toolsOf(snapshot, namespace).map((tool) => {
+    const members: string[] = [];
+    for (const tool of toolsOf(snapshot, namespace)) {
+      if (members.length > 0) yield;
       const isTyped = left > 0 && wanted.has(tool.address);
       if (!isTyped) loose.add(tool.address);
       const text = isTyped ? declareMember(toChecked(tool), "types", types) : declareLoosely(tool);
       left -= text.length + types.size() - typed;
       typed = types.size();
-      return text;
-    });
+      members.push(text);
+    }
     texts.set(namespace, declareNamespace(namespace.name, members, types));
   }
   const namespaces = snapshot.namespaces.map((namespace) => texts.get(namespace) ?? "");
@@ -99,6 +127,10 @@ function createSurface(
     snapshot: snapshot.digest,
     declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...own, ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
+    effectOf: (address: string) => {
+      const parsed = parseToolAddress(address);
+      return parsed && snapshot.tools.get(parsed)?.effect;
+    },
     ...defined({ secrets: secrets.length > 0 ? secrets : undefined }),
   });
   return { surface, loose };

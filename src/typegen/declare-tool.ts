@@ -91,11 +91,42 @@ function convertTool({ input, output, learned }: Tool, detail: "types" | "full")
 
 /** Returns the call on one line without comments, for errors about wrong arguments. */
 export function toSignature(tool: Tool, maxLength: number): string {
-  const type = schemaToType(tool.input, { commentLength: 0, open: "unknown" }).replace(/\n */g, " ");
+  const type = schemaToType(tool.input, { commentLength: 0, open: "unknown" }).replaceAll(/\n */g, " ");
   const whole = `${tool.address}(${type})`;
   if (whole.length <= maxLength) return whole;
   const brief = `${tool.address}(${toArgumentNames(tool.input)})`;
   return brief.length <= maxLength ? brief : `${brief.slice(0, maxLength - 1)}…`;
+}
+
+/** A longer signature is read with `describe`, which has room for comments and named types. */
+const MAX_SIGNATURE = 480;
+/** In place of a result type that is too long for one line. */
+const LONG_RESULT = "Promise<…>";
+
+const SIGNED = createRecent<Tool, { readonly text: string | undefined }>(KEPT_TOOLS);
+
+/** Returns the call with the types of its arguments and its result on one line; nothing if the arguments are too long. */
+export function signCall(tool: Tool): string | undefined {
+  return SIGNED.getOr(tool, () => ({ text: toCallSignature(tool) })).text;
+}
+
+function toCallSignature(tool: Tool): string | undefined {
+  const input = toOneLine(tool.input, "unknown");
+  const mark = needsArguments(tool.input, { root: tool.input, left: MAX_PARTS }) ? "" : "?";
+  const hasNone = !tool.input["additionalProperties"] && /^(?:unknown|Record<string, (?:unknown|never)>)$/.test(input);
+  const args = hasNone && mark === "?" ? "" : `args${mark}: ${input}`;
+  const call = `${tool.address}(${args}): `;
+  const result = tool.output ?? tool.learned;
+  const output = result ? toOneLine(result, "any") : "any";
+  const typed = `${call}Promise<${args === `args: ${output}` ? "typeof args" : output}>`;
+  if (typed.length <= MAX_SIGNATURE) return typed;
+  return call.length + LONG_RESULT.length <= MAX_SIGNATURE ? `${call}${LONG_RESULT}` : undefined;
+}
+
+function toOneLine(schema: JsonSchema, open: "unknown" | "any"): string {
+  return schemaToType(schema, { commentLength: 0, open })
+    .replaceAll(/;\n *\}/g, " }")
+    .replaceAll(/\n */g, " ");
 }
 
 function toMethod(tool: Tool): string {

@@ -195,3 +195,41 @@ describe("the helpers of the sandbox", () => {
     assert.ok(declareApi(SMALL).declarations.includes("declare function groupBy<T>"));
   });
 });
+
+describe("the size of a description", () => {
+  const input = { type: "object", properties: { path: { type: "string", description: 'The "path"' } } };
+  const tools = Array.from({ length: 40 }, (_, at) => toolOf(`big.tool${at}`, input));
+  const snapshot = snapshotOf("8", tools);
+  const describeWithin = (maxCharacters: number): string =>
+    describeTools(snapshot, ["big"], { ...OPTIONS, maxCharacters }).declarations;
+  const whole = describeTools(snapshot, ["big"], OPTIONS).declarations;
+  const size = JSON.stringify(whole).length;
+
+  it("has all declarations when they fit", () => {
+    assert.equal(describeWithin(size), whole);
+    assert.equal(describeWithin(size + 1), whole);
+  });
+  it("has single lines and says so when they do not fit by a little", () => {
+    const text = describeWithin(size - 10);
+    assert.match(text, /^\/\/ The size limit is reached: the tools below have one line each\. Describe them by name/m);
+    assert.match(text, /^\/\/ big\.tool39\(/m);
+  });
+  it("stays within any size as a JSON string, and counts every tool", () => {
+    for (const maxCharacters of [800, 1_000, 2_000, 4_000, size - 1]) {
+      const text = describeWithin(maxCharacters);
+      assert.ok(JSON.stringify(text).length <= maxCharacters, `${JSON.stringify(text).length} of ${maxCharacters}`);
+      const declared = text.match(/^ {2}tool\d+\(/gm)?.length ?? 0;
+      const lines = text.match(/^\/\/ big\.tool\d+\(/gm)?.length ?? 0;
+      const missing = Number(/^\/\/ (\d+) more tools are not shown/m.exec(text)?.[1] ?? 0);
+      assert.equal(declared + lines + missing, tools.length);
+    }
+  });
+  it("declares the tools that fit although one is too large", () => {
+    const wide = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`property${at}`, { type: "string" }]));
+    const large = toolOf("mixed.large", { type: "object", properties: wide });
+    const mixed = snapshotOf("6", [large, toolOf("mixed.small", input)]);
+    const { declarations } = describeTools(mixed, ["mixed"], { ...OPTIONS, maxCharacters: 2_000 });
+    assert.match(declarations, /^ {2}small\(args\?: \{/m);
+    assert.match(declarations, /^\/\/ mixed\.large\(/m);
+  });
+});

@@ -5,12 +5,10 @@ import type { CatalogSnapshot, ConnectorId, SecretGrants, Tool, ToolAddress } fr
 import { runAtOnce } from "../timing/index.ts";
 import type { SlicedWork } from "../timing/index.ts";
 import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
-import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
+import { declareWithin, sizeOf } from "./declare-within.ts";
 import type { DescribeDetail } from "./declare-tool.ts";
 import { toCommentText } from "./escape-text.ts";
 import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
-import { createNamedTypes } from "./types/named-types.ts";
-import type { NamedTypes } from "./types/named-types.ts";
 
 export interface DescribeOptions {
   readonly detail: DescribeDetail;
@@ -20,6 +18,8 @@ export interface DescribeOptions {
   readonly explainEmpty: (connector: ConnectorId) => string;
   readonly hasNetwork?: boolean;
   readonly secrets?: SecretGrants;
+  /** The most characters of the declarations, written as a JSON string. */
+  readonly maxCharacters?: number;
 }
 
 export interface UnknownName {
@@ -38,15 +38,8 @@ export interface Description {
 }
 
 const MAX_NAMES = 100;
-/** About 25,000 tokens. Further tools get one line each, then none. */
+/** About 25,000 tokens, if the caller does not set less. Further tools get one line each, then none. */
 export const MAX_DESCRIBED_CHARACTERS = 100_000;
-
-/** Reserved for the single lines of tools whose declarations do not fit. */
-const LINES_CHARACTERS = 20_000;
-
-/** After this many declarations that do not fit, no more are written: their size is only known then. */
-const MAX_MISFITS = 20;
-
 const MAX_NAME_LENGTH = 260;
 const MAX_HINT_LENGTH = 1000;
 
@@ -95,8 +88,10 @@ export function* describeInSlices(
     if (found.length === 0) unknown.push(toUnknown(snapshot, name, options));
     yield;
   }
-  const declared = yield* declareAll([...tools.values()], options.detail);
-  const text = [...unknown.map(toHint), ...own, ...declared].join("\n");
+  const { detail, maxCharacters = MAX_DESCRIBED_CHARACTERS } = options;
+  const head = [...unknown.map(toHint), ...own];
+  const room = Math.min(maxCharacters, MAX_DESCRIBED_CHARACTERS) - sizeOf(["", ...head]);
+  const text = [...head, ...(yield* declareWithin([...tools.values()], detail, room))].join("\n");
   return { declarations: text === "" ? "" : `${text}\n`, tools: [...tools.keys()], unknown };
 }
 
@@ -130,56 +125,4 @@ function toHint({ name, nearest, withheld, empty }: UnknownName): string {
   if (empty !== undefined) return `// ${empty}`;
   const remedy = nearest.length === 0 ? "Use search to find tools" : `Did you mean ${nearest.join(", ")}?`;
   return `// Unknown name ${JSON.stringify(name)}. ${remedy}`;
-}
-
-type Namespaces = Map<string, { readonly members: string[]; readonly types: NamedTypes }>;
-
-/** Returns whole declarations while they fit, then single lines, then only the number of missing tools. */
-function* declareAll(tools: readonly Tool[], detail: DescribeDetail): SlicedWork<readonly string[]> {
-  const namespaces: Namespaces = new Map();
-  const lines: string[] = [];
-  let left = MAX_DESCRIBED_CHARACTERS;
-  let missing = 0;
-  let misfits = 0;
-  for (const tool of tools) {
-    yield;
-    const isShort = detail === "brief" || misfits > MAX_MISFITS;
-    const spent = isShort ? 0 : declareInto(namespaces, tool, { detail, left: left - LINES_CHARACTERS });
-    misfits += spent === 0 ? 1 : 0;
-    const line = spent === 0 ? declareBriefly(tool) : "";
-    left -= spent + line.length;
-    if (spent > 0) continue;
-    if (left >= 0) lines.push(line);
-    else missing += 1;
-  }
-  const declared = [...namespaces]
-    .filter(([, { members }]) => members.length > 0)
-    .map(([name, { members, types }]) => declareNamespace(name, members, types));
-  const more = detail !== "brief" && lines.length > 0 ? [CUT_NOTE] : [];
-  const rest = missing === 0 ? [] : [`// ${missing} more tools are not shown. Use search, then describe them by name.`];
-  return [...declared, ...more, ...lines, ...rest];
-}
-
-const CUT_NOTE =
-  "// The size limit is reached: the tools below have one line each. Describe them by name to read their types.";
-
-/** Returns the size of the declaration, or 0 if it does not fit; then nothing is added. */
-function declareInto(
-  namespaces: Namespaces,
-  tool: Tool,
-  { detail, left }: { readonly detail: "types" | "full"; readonly left: number },
-): number {
-  if (left < 1) return 0;
-  const name = namespaceOf(tool);
-  const { members, types } = namespaces.get(name) ?? { members: [], types: createNamedTypes(name) };
-  namespaces.set(name, { members, types });
-  const before = { count: types.count(), size: types.size() };
-  const member = declareMember(tool, detail, types);
-  const spent = member.length + types.size() - before.size;
-  if (spent > left) {
-    types.cut(before.count);
-    return 0;
-  }
-  members.push(member);
-  return spent;
 }

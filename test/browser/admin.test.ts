@@ -10,7 +10,8 @@ import type { TestContext } from "node:test";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 
-import { TOKEN, startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
+import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
+import { OPERATOR } from "../../src/identity/index.ts";
 import type { Listener } from "../../src/surfaces/admin/listen.ts";
 import { buildWeb } from "../../web/build-web.ts";
 
@@ -51,10 +52,12 @@ interface Visit {
   readonly complaints: string[];
 }
 
+/** `#code` is replaced by a valid one-time code. */
 async function visit(t: TestContext, fragment: string, colorScheme: "light" | "dark" = "light"): Promise<Visit> {
   const context = await browser.newContext({ colorScheme, viewport: { width: 1100, height: 800 } });
   t.after(() => context.close());
-  const { listener } = await startApp(t, webFolder);
+  const { listener, identity } = await startApp(t, webFolder);
+  const code = await identity.sessions.createCode(OPERATOR);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
@@ -65,14 +68,14 @@ async function visit(t: TestContext, fragment: string, colorScheme: "light" | "d
     complaints.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.goto(`${listener.url}/${fragment}`);
+  await page.goto(`${listener.url}/${fragment === "#code" ? `#code=${code}` : fragment}`);
   return { page, listener, complaints };
 }
 
 const section = (page: Page, name: string): Promise<string> => page.getByRole("region", { name }).innerText();
 
 test("the admin page shows version, isolation, servers, tools and executions", options, async (t) => {
-  const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+  const { page, complaints } = await visit(t, "#code");
   await page.getByText("github.createIssue").waitFor();
   await page.getByText("LIMIT_TIME").waitFor();
 
@@ -94,7 +97,7 @@ test(
   "typing in the admin page searches, and a refresh changes neither the search box nor opened entries",
   options,
   async (t) => {
-    const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+    const { page, complaints } = await visit(t, "#code");
     await page.getByText("github.createIssue").waitFor();
     await page.getByLabel("Search tools").fill("list");
     await page.getByText("github.createIssue").waitFor({ state: "detached" });
@@ -113,7 +116,7 @@ test(
 );
 
 test("markup in the text of a server is shown as text on the admin page", options, async (t) => {
-  const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+  const { page, complaints } = await visit(t, "#code");
   await page.getByText("Creates an issue <img src=x onerror=alert(1)>", { exact: true }).waitFor();
   assert.equal(await page.locator("img").count(), 0);
   assert.deepEqual(complaints, []);
@@ -123,36 +126,38 @@ test(
   "the content security policy blocks markup and code that would slip through the admin page",
   options,
   async (t) => {
-    const { page } = await visit(t, `#token=${TOKEN}`);
+    const { page } = await visit(t, "#code");
     const attempt = "try { document.body.innerHTML = '<b>x</b>'; 'done' } catch (error) { error.name }";
     assert.equal(await page.evaluate(attempt), "TypeError");
   },
 );
 
-test("the admin page removes the token from the address bar and keeps it over a reload", options, async (t) => {
-  const { page, listener, complaints } = await visit(t, `#token=${TOKEN}`);
+test("the admin page removes the code from the address bar and keeps its session over a reload", options, async (t) => {
+  const { page, listener, complaints } = await visit(t, "#code");
   await page.getByText("github.createIssue").waitFor();
   assert.equal(page.url(), `${listener.url}/`);
   await page.reload();
   await page.getByText("github.createIssue").waitFor();
   assert.deepEqual(complaints, []);
+  const [cookie, ...others] = await page.context().cookies();
+  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite, others], [true, "Strict", []]);
+  assert.equal(await page.evaluate("document.cookie"), "");
 });
 
-test("the admin page without a token explains how to log in and sends no request", options, async (t) => {
-  const { page, complaints } = await visit(t, "");
-  await page.getByText("This page needs its token").waitFor();
-  assert.match(await page.getByRole("main").innerText(), /glovebox serve prints/);
-  assert.deepEqual(complaints, []);
+test("the admin page without a session explains how to get one", options, async (t) => {
+  const { page } = await visit(t, "");
+  await page.getByText("This page needs a session").waitFor();
+  assert.match(await page.getByRole("main").innerText(), /glovebox open/);
 });
 
-test("the admin page reports a token of an earlier start", options, async (t) => {
-  const { page } = await visit(t, "#token=old");
-  await page.getByText("The token is not the one of this start.").waitFor();
-  assert.equal(await page.evaluate("sessionStorage.length"), 0);
+test("the admin page with an unknown code opens no session", options, async (t) => {
+  const { page } = await visit(t, `#code=${"x".repeat(43)}`);
+  await page.getByText("This page needs a session").waitFor();
+  assert.deepEqual(await page.context().cookies(), []);
 });
 
 test("the admin page is dark on a dark system and fits a phone", options, async (t) => {
-  const { page } = await visit(t, `#token=${TOKEN}`, "dark");
+  const { page } = await visit(t, "#code", "dark");
   await page.setViewportSize({ width: 380, height: 800 });
   await page.getByText("LIMIT_TIME").waitFor();
   assert.equal(await page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(16, 19, 22)");

@@ -18,10 +18,11 @@ import { commandOf, listDescendants } from "../fixtures/processes.ts";
 import { findStore, getStateHome, runGlovebox, startGlovebox, untilEnded } from "../fixtures/product.ts";
 import { PROGRAMS } from "./leaking-programs.ts";
 import { VARIABLES, VAULT, openEchoServer, writeConfiguration } from "./leaking-upstreams.ts";
+import { openAdminSession } from "../fixtures/admin-session.ts";
 
 /** The collected output by place. */
 export interface CollectedOutput extends AsyncDisposable {
-  /** The token of the admin page, which only the start line may show. */
+  /** The secret of a session of the admin page, which only its cookie may show. */
   readonly token: string;
   readonly receipts: () => string;
   readonly answers: (era: string) => string;
@@ -62,7 +63,7 @@ export async function collectOutput(): Promise<CollectedOutput> {
   await using served = await serve(folder, environment);
   const answers = new Map<string, string>();
   for (const era of ERAS) answers.set(era.era, await callEverything(served.mcp, era));
-  const pages = await readAdminPages(served.url, served.token);
+  const pages = await readAdminPages(served.url, served.session);
   const processes = (await settledDescendants(served.pid)).map(readProcess);
   const readFiles = (): Buffer => Buffer.concat([folder, dirname(findStore(folder))].map(readTree));
   const live = readFiles();
@@ -116,11 +117,13 @@ async function serve(folder: string, environment: Record<string, string>) {
     child.once("close", () => reject(new Error(`The gateway ended: ${printed.stderr}`)));
   });
   const { url, mcp, admin } = JSON.parse(line) as Readonly<Record<"url" | "mcp" | "admin", string>>;
+  const session = { ...(await openAdminSession(admin)) };
   return {
     url,
     mcp,
     pid: child.pid ?? 0,
-    token: admin.split("#token=")[1] ?? "",
+    session,
+    token: session.cookie.split("=")[1] ?? "",
     printed: (stream?: "stderr") => (stream ? printed.stderr : printed.stdout + printed.stderr),
     end: () => {
       child.kill("SIGINT");
@@ -174,10 +177,10 @@ function textsIn(said: unknown): readonly string[] {
   });
 }
 
-async function readAdminPages(url: string, token: string): Promise<string> {
+async function readAdminPages(url: string, headers: Record<string, string>): Promise<string> {
   const addresses = ["/", "/health", "/metrics", "/api/status", "/api/executions", "/api/tools?query=say"];
   const read = async (path: string): Promise<string> => {
-    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(url + path, { headers });
     return answer.text();
   };
   return (await Promise.all(addresses.map(read))).join("\n");

@@ -40,7 +40,11 @@ async function suspendCall(context: TestContext, before: object, after: object =
   const openapi = { shop: { document: "shop.json", baseUrl: shop.origin, headers: { "X-Folder": folder } } };
   const store = { url: "sqlite:./.glovebox/glovebox.db" };
   const settingsOf = (policy: object): Settings =>
-    parseSettings({ mcpServers: {}, openapi, policy, approvals: { graceMs: 0 }, store }, { folder }, {});
+    parseSettings(
+      { mcpServers: {}, openapi, policy, analysis: { types: "off" }, approvals: { graceMs: 0 }, store },
+      { folder },
+      {},
+    );
   const first = await openGateway(settingsOf(before), { lasting: true });
   await first.execute({ principal, source: "await shop.look({ n: 1 })" });
   const paused = await first.execute({ principal, source: "return (await shop.pay({ n: 2 })).n" });

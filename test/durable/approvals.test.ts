@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Approvals } from "../../src/policy/index.ts";
+import type { Approvals } from "../../src/policy/approvals/open-approvals.ts";
 import type { Approval } from "../../src/domain/index.ts";
 import type { Gateway } from "../../src/surfaces/index.ts";
 import { OPERATOR, openDurableGateways, waitForPending, run, waitForState } from "../fixtures/durable-gateway.ts";

@@ -9,8 +9,8 @@ import type { Sandbox } from "../../src/sandbox/index.ts";
 import { findDifferences, recordRun } from "./interrupt-program.ts";
 import { makeProgram, numbersFrom } from "./generate-program.ts";
 
-/** In these, each of the 19 kinds of statement occurs at least ten times. `npm run soak:durable` runs more. */
-const PROGRAMS = Number(process.env["DURABLE_PROGRAMS"] ?? 100);
+/** In these, each of the 19 kinds of statement occurs at least four times. `npm run soak:durable` runs more. */
+const PROGRAMS = Number(process.env["DURABLE_PROGRAMS"] ?? 50);
 
 let sandboxes: ReadonlyMap<string, Sandbox>;
 before(async () => {

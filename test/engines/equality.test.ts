@@ -18,7 +18,7 @@ import { openRunner } from "./run-programs.ts";
 import type { Outcome, Runner } from "./run-programs.ts";
 
 /** `all`, or one of so many programs beside those with a known difference. */
-const SHARE = process.env["EQUALITY_PROGRAMS"] === "all" ? 1 : 5;
+const SHARE = process.env["EQUALITY_PROGRAMS"] === "all" ? 1 : 25;
 /** Steps at which programs are made to change their engine. */
 const SWITCHES = [0, 1, 2, 5, 11];
 

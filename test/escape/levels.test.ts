@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 
 import { confineEngine } from "../../src/sandbox/index.ts";
 import { ENGINES, createEngine } from "../../src/sandbox/fixtures/engines.ts";
-import { findTools } from "../../src/sandbox/confinement/confine.ts";
+import { findBubblewrap, findNative } from "../../src/processes/index.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import { UNCONFINED, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import { buildProbe } from "./fixtures/probe.ts";
@@ -38,7 +38,7 @@ describe("the isolation level that a sandbox reports", { skip: UNCONFINED }, () 
       const { isolation, layers } = await confineEngine(createEngine("isolate"), wanted);
       assert.deepEqual(
         [isolation, layers.map(({ present }) => present)],
-        [reached, Array(3).fill(reached === "strict")],
+        [reached, Array(5).fill(reached === "strict")],
       );
     });
   }
@@ -47,39 +47,70 @@ describe("the isolation level that a sandbox reports", { skip: UNCONFINED }, () 
     test(`isolation "auto" runs a program on ${name} with every layer`, async () => {
       await using sandbox = await openEscapeSandbox(await confineEngine(createEngine(name), "auto"));
       const { engine, isolation, layers } = sandbox.sandbox;
-      assert.deepEqual([engine, isolation, layers.every(({ present }) => present)], [name, "strict", true]);
+      const missing = layers.filter(({ present }) => !present).map((layer) => layer.name);
+      assert.deepEqual([engine, isolation, missing], [name, "strict", name === "workerd" ? ["sealed"] : []]);
       assert.equal(await sandbox.value("return 1 + 1"), 2);
     });
   }
 
   test('isolation "process" reports which layers are off and how to switch them on', async () => {
     await using sandbox = await openEscapeSandbox("process");
+    const hints = sandbox.sandbox.layers.map(({ name, hint }) => [name, hint]);
+    const names = ["namespaces", "landlock", "seccomp", "sealed", "rlimits"];
     assert.deepEqual(
-      sandbox.sandbox.layers.map(({ name, hint }) => [name, hint]),
-      [
-        ["namespaces", 'Set it to "auto"'],
-        ["seccomp", 'Set it to "auto"'],
-        ["rlimits", 'Set it to "auto"'],
-      ],
+      hints,
+      names.map((name) => [name, 'Set it to "auto"']),
     );
   });
 
-  test('isolation "strict" is refused with a remedy without bubblewrap, and "auto" reports "process"', async () => {
-    const claims = await claimWithout("bwrap");
-    assert.equal(claims.strict.code, "SANDBOX_UNAVAILABLE");
-    assert.match(claims.strict.hint, /apt-get install bubblewrap/);
-    assert.equal(claims.auto, "process");
+  test('isolation "strict" is reached without bubblewrap by the launcher alone', async () => {
+    assert.deepEqual(await claimWithout("bwrap"), { strict: { code: "strict", hint: "" }, auto: "strict" });
   });
 
-  test('isolation "strict" is refused with a remedy without prlimit, and "auto" reports "confined"', async () => {
-    const claims = await claimWithout("prlimit");
+  test('isolation "strict" is refused with a remedy if the launcher cannot be executed, and "auto" reports "process"', async () => {
+    const claims = await claimWithout("launcher");
     assert.equal(claims.strict.code, "SANDBOX_UNAVAILABLE");
-    assert.match(claims.strict.hint, /util-linux/);
-    assert.equal(claims.auto, "confined");
+    assert.match(claims.strict.hint, /where programs may be executed/);
+    assert.equal(claims.auto, "process");
   });
 
   test('isolation "strict" and "auto" report every layer when no tool is hidden', async () => {
     assert.deepEqual(await claimWithout(undefined), { strict: { code: "strict", hint: "" }, auto: "strict" });
+  });
+
+  for (const name of ENGINES) {
+    // Without namespaces, workerd can still ask whether a file or a process exists.
+    const level = name === "workerd" ? "confined" : "strict";
+    test(`isolation "auto" runs a program on ${name} with the launcher alone, and reports "${level}"`, async () => {
+      const engine = await confineEngine(createEngine(name), "auto", { bubblewrap: undefined });
+      await using sandbox = await openEscapeSandbox(engine);
+      const { isolation, layers } = sandbox.sandbox;
+      assert.equal(isolation, level);
+      assert.deepEqual(
+        layers.filter(({ present }) => !present).map((layer) => layer.name),
+        name === "workerd" ? ["namespaces", "sealed"] : ["namespaces"],
+      );
+      assert.equal(await sandbox.value("return 1 + 1"), 2);
+    });
+  }
+
+  test('isolation "strict" is refused without bubblewrap and Landlock, and "auto" reports "confined"', async () => {
+    const means = { bubblewrap: undefined, landlock: 0 };
+    const engine = await confineEngine(createEngine("quickjs"), "auto", means);
+    assert.equal(engine.isolation, "confined");
+    await assert.rejects(confineEngine(createEngine("quickjs"), "strict", means), { code: "SANDBOX_UNAVAILABLE" });
+    await using sandbox = await openEscapeSandbox(engine);
+    assert.equal(await sandbox.value("return 1 + 1"), 2);
+  });
+
+  test('isolation "strict" is refused for workerd without bubblewrap, and names what a native program reaches', async () => {
+    const means = { bubblewrap: undefined };
+    await assert.rejects(confineEngine(createEngine("workerd"), "strict", means), { code: "SANDBOX_UNAVAILABLE" });
+    const { layers } = await confineEngine(createEngine("workerd"), "auto", means);
+    assert.match(
+      layers.find(({ name }) => name === "seccomp")?.message ?? "",
+      /reaches: refer-to-file, file-exists, process-exists$/,
+    );
   });
 });
 
@@ -89,12 +120,16 @@ interface Claims {
 }
 
 /** In a separate mount namespace, with the null device over the program, so that it cannot be executed. */
-async function claimWithout(name: "bwrap" | "prlimit" | undefined): Promise<Claims> {
-  const { bubblewrap, prlimit } = findTools();
-  const hidden = name === undefined ? [] : ["--bind", "/dev/null", known(name === "bwrap" ? bubblewrap : prlimit)];
+async function claimWithout(name: "bwrap" | "launcher" | undefined): Promise<Claims> {
+  const bubblewrap = known(findBubblewrap());
+  const hidden = name === undefined ? [] : ["--bind", "/dev/null", name === "bwrap" ? bubblewrap : launcher()];
   const args = ["--dev-bind", "/", "/", ...hidden, "--", process.execPath, CLAIM];
-  const { stdout } = await run(known(bubblewrap), args, { env: {} });
+  const { stdout } = await run(bubblewrap, args, { env: {} });
   return parseClaims(stdout);
+}
+
+function launcher(): string {
+  return known(findNative()).launcher;
 }
 
 function parseClaims(text: string): Claims {
@@ -143,7 +178,9 @@ function packFor(context: TestContext, probe: string): string {
   const manifest = createRequire(import.meta.url).resolve("isolated-vm/package.json");
   const gyp = createRequire(manifest).resolve("node-gyp-build/package.json");
   const pieces: readonly (readonly [string, string])[] = [
-    ...["package.json", "src", "dist/sandbox", "test/escape/fixtures"].map((name) => [join(ROOT, name), name] as const),
+    ...["package.json", "src", "dist/sandbox", "dist/processes", "test/escape/fixtures"].map(
+      (name) => [join(ROOT, name), name] as const,
+    ),
     [dirname(manifest), "node_modules/isolated-vm"],
     [dirname(gyp), "node_modules/node-gyp-build"],
     [process.execPath, "node"],

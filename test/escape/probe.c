@@ -1,15 +1,18 @@
 /*
  * Replaces the engine inside the confinement and tries what a native payload would try.
  * Each attempt prints one line on descriptor 3: its name, then "ok", a number, or the name of the error.
- * Usage: probe all|harmless|foreign PORT CANARY_FILE FOLDER; after its first line it waits for one byte on
- * descriptor 3.
+ * Usage: probe all|harmless|foreign|sealed PORT CANARY_FILE FOLDER VICTIM; after its first line it waits for one byte on
+ * descriptor 3. VICTIM is the process id of another process of the same user, which it tries to change. With "sealed" it
+ * first puts on the filter that waits on descriptor 4.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -24,11 +28,14 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -231,8 +238,8 @@ static long opened_by_old_call(int flags) {
 /* Calls that an engine makes, with arguments that it needs and with others. */
 static void try_arguments(const char *self) {
   struct rlimit stack;
-  int ends[2], count = 0, pid = getpid();
-  if (pipe2(ends, O_CLOEXEC) < 0) _exit(2);
+  int ends[2] = {-1, -1}, count = 0, pid = getpid();
+  if (pipe2(ends, O_CLOEXEC) < 0) say("no-pipe %s\n", strerrorname_np(errno));
   TRY("map-private", mapped(MAP_PRIVATE));
   TRY("map-shared", mapped(MAP_SHARED));
   TRY("map-growing-down", mapped(MAP_PRIVATE | MAP_GROWSDOWN));
@@ -317,6 +324,88 @@ static void try_privileges(int port) {
   say("memory %d\n", hold_megabytes(4096, MAP_PRIVATE));
 }
 
+static const char *of_process(int pid, const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  return path;
+}
+
+/* Metadata and changes of files that Landlock does not control, or not in every version. */
+static void try_metadata(const char *canary, const char *folder) {
+  char target[64];
+  struct stat facts;
+  struct statfs system;
+  TRY("stat-canary", stat(canary, &facts));
+  TRY("access-canary", access(canary, R_OK));
+  TRY("refer-to-canary", open(canary, O_PATH));
+  TRY("append-canary", open(canary, O_WRONLY | O_APPEND));
+  TRY("truncate-canary", truncate(canary, 1000000));
+  TRY("chmod-canary", chmod(canary, 0644));
+  TRY("touch-canary", utimensat(AT_FDCWD, canary, NULL, 0));
+  TRY("attribute-of-canary", setxattr(canary, "user.probe", "x", 1, 0));
+  TRY("link-in-proc", readlink("/proc/self", target, sizeof target));
+  TRY("file-system", statfs("/", &system));
+  TRY("enter-folder", chdir(folder));
+  TRY("watch-folder", inotify_add_watch(inotify_init1(0), folder, IN_ALL_EVENTS));
+  TRY("handle-of-file", syscall(SYS_name_to_handle_at, AT_FDCWD, canary, calloc(1, 512), target, 0));
+  TRY("own-memory-file", open("/proc/self/mem", O_RDWR));
+  TRY("own-maps", readable("/proc/self/maps"));
+  TRY("terminal", open("/dev/tty", O_RDWR));
+}
+
+/* The kernel would send the signal on our behalf when the pipe has data. */
+static long signal_by_pipe(int victim) {
+  int ends[2];
+  if (pipe2(ends, 0) < 0 || fcntl(ends[0], F_SETOWN, victim) < 0) return -1;
+  if (fcntl(ends[0], F_SETSIG, SIGKILL) < 0 || fcntl(ends[0], F_SETFL, O_ASYNC) < 0) return -1;
+  return write(ends[1], "x", 1);
+}
+
+/* EFAULT means that it may, and that nothing is mapped there. */
+static long read_memory(int victim) {
+  char room[8];
+  struct iovec here = {room, sizeof room}, there = {(void *)0x400000, sizeof room};
+  long got = process_vm_readv(victim, &here, 1, &there, 1, 0);
+  return got < 0 && errno == EFAULT ? 0 : got;
+}
+
+/* What one process of a user may do to another. The last one may end the victim. */
+static void try_victim(int victim) {
+  char room[256];
+  struct stat facts;
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  CPU_SET(0, &first);
+  TRY("victim-environment", readable(of_process(victim, "environ")));
+  TRY("victim-command", readable(of_process(victim, "cmdline")));
+  TRY("victim-memory-file", open(of_process(victim, "mem"), O_RDWR));
+  TRY("victim-root", readable(of_process(victim, "root/etc/passwd")));
+  TRY("victim-exists", stat(of_process(victim, ""), &facts));
+  TRY("victim-signal", kill(victim, 0));
+  TRY("victim-signal-thread", syscall(SYS_tgkill, victim, victim, SIGCONT));
+  TRY("victim-signal-old", syscall(SYS_tkill, victim, SIGCONT));
+  TRY("victim-signal-queued", syscall(SYS_rt_sigqueueinfo, victim, SIGCONT, &(siginfo_t){.si_code = -1}));
+  TRY("victim-handle", syscall(SYS_pidfd_open, victim, 0));
+  TRY("victim-trace", ptrace(PTRACE_SEIZE, victim, 0, 0));
+  TRY("victim-read-memory", read_memory(victim));
+  TRY("victim-compare", syscall(SYS_kcmp, victim, getpid(), 0, 0, 0));
+  TRY("victim-priority", setpriority(PRIO_PROCESS, (id_t)victim, 19));
+  TRY("victim-processors", sched_setaffinity(victim, sizeof first, &first));
+  TRY("victim-limit-read", prlimit(victim, RLIMIT_NOFILE, NULL, &(struct rlimit){0}));
+  TRY("victim-limit-set", prlimit(victim, RLIMIT_NOFILE, &(struct rlimit){64, 64}, NULL));
+  TRY("victim-capabilities", syscall(SYS_capget, (unsigned[2]){0x20080522, (unsigned)victim}, room));
+  TRY("victim-group", getpgid(victim));
+  TRY("victim-signal-by-pipe", signal_by_pipe(victim));
+}
+
+static void seal(void) {
+  static struct sock_filter code[512];
+  long size = read(4, code, sizeof code);
+  struct sock_fprog program = {(unsigned short)(size / 8), code};
+  if (size <= 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) _exit(3);
+  close(4);
+}
+
 static long by_foreign_convention(void) {
   long result = 20; /* getpid of the 32-bit convention */
   __asm__ volatile("int $0x80" : "+a"(result) : : "memory");
@@ -325,7 +414,7 @@ static long by_foreign_convention(void) {
 
 int main(int count, char **arguments) {
   char byte;
-  if (count < 5) return 2;
+  if (count < 6) return 2;
   say("begin ok\n");
   if (read(3, &byte, 1) != 1) return 2;
   const char *manner = arguments[1];
@@ -334,8 +423,9 @@ int main(int count, char **arguments) {
     say("foreign %s\n", by_foreign_convention() > 0 ? "ok" : "none");
     return 0;
   }
+  if (strcmp(manner, "sealed") == 0) seal();
   int safely = strcmp(manner, "harmless") == 0;
-  struct utsname machine;
+  struct utsname machine = {0};
   uname(&machine);
   tell_descriptors();
   tell_environment();
@@ -353,6 +443,8 @@ int main(int count, char **arguments) {
   TRY("clone", born(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
   say("many-descriptors %d\n", open_many(10000));
   TRY("shell", shell(safely));
+  try_metadata(arguments[3], arguments[4]);
+  try_victim(atoi(arguments[5]));
   if (!safely) try_privileges(port);
   say("end ok\n");
   _exit(0);

@@ -10,7 +10,7 @@ import vm from "node:vm";
 
 import type { EngineName } from "../../src/domain/index.ts";
 import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
-import { LEVELS, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { LEVELS, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
 
 const WALK = readFileSync(new URL("fixtures/reach.js", import.meta.url), "utf8");
@@ -33,9 +33,9 @@ function parseWalked(value: unknown): Walked {
   return value as Walked;
 }
 
-/** Enough time for a busy machine. */
+/** Enough time and memory for a busy machine, where V8 collects garbage late. */
 async function walk(sandbox: EscapeSandbox): Promise<Walked> {
-  const { ending } = await sandbox.run(WALK, { wallMs: 120_000 });
+  const { ending } = await sandbox.run(WALK, { wallMs: 120_000, memoryBytes: 4 * TIGHT.memoryBytes });
   assert.ok(ending.kind === "returned", JSON.stringify(ending));
   return parseWalked(ending.value);
 }

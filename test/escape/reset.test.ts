@@ -21,7 +21,7 @@ const PROGRAMS = Number(process.env["RESET_PROGRAMS"] ?? 500);
 /** The engine's flags, so that the stack of the process ends where it does in a child. */
 const FLAGS = ["--no-warnings", "--stack-size=3900", "--expose-gc"];
 /** Programs of the corpus may be endless. Most that cannot be interrupted are ended from outside, with their memory. */
-const HOSTILE = { wallMs: 300, patienceMs: 10_000 };
+const HOSTILE = { wallMs: 200, patienceMs: 2_000 };
 /** Untidy programs end by themselves, also on a busy machine. */
 const UNTIDY = { wallMs: 120_000, patienceMs: 240_000 };
 /** Enough to prove something; on a busy machine more programs reach their time limit, which drops the instance. */

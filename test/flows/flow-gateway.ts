@@ -38,7 +38,7 @@ export interface FlowGateway extends AsyncDisposable {
 }
 
 /** Everything is closed and removed when it is disposed. */
-export async function openFlowGateway(policy: object = {}): Promise<FlowGateway> {
+export async function openFlowGateway(policy: object = {}, analysis: object = {}): Promise<FlowGateway> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-flows-"));
   const sink = join(folder, "sent.jsonl");
   writeFileSync(sink, "");
@@ -50,6 +50,7 @@ export async function openFlowGateway(policy: object = {}): Promise<FlowGateway>
   const quotas = { executionsPerMinute: 0, executionMsPerHour: 0 };
   const config = {
     mcpServers,
+    analysis: { types: "off", ...analysis },
     policy,
     quotas,
     store: passingStore(),

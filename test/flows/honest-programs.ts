@@ -219,4 +219,12 @@ export const HONEST_PROGRAMS: readonly HonestProgram[] = [
     `await mail.searchEmails({}); await new Promise((done) => setTimeout(done, 5));
      return (await files.listDirectory({ path: "." })).result[0]`,
   ),
+  honest(
+    2,
+    "reads both, then sends two literals",
+    `await github.listIssues({});
+     await files.readTextFile({ path: "a" });
+     await slack.slackPostMessage({ channel: "c1", text: "Both were read" });
+     await slack.slackPostMessage({ channel: "c2", text: "Both were read" });`,
+  ),
 ];

@@ -81,6 +81,16 @@ const COVERT: readonly HostileFlow[] = [
     `${MAIL} await Promise.all([...secret].map(() => slack.slackPostMessage({ text: "x" })))`,
   ),
   programs(
+    "which of several literals is the last before a private read fails",
+    `await github.listIssues({}); await files.readTextFile({ path: "a" }); await slack.slackPostMessage({ text: "1" });
+     await files.readBrokenFile({}); await slack.slackPostMessage({ text: "2" });`,
+  ),
+  programs(
+    "literals at the beginning and one more at the end",
+    `await github.listIssues({}); await files.readTextFile({ path: "a" }); await slack.slackPostMessage({ text: "1" });
+     await slack.slackPostMessage({ text: "2" }); if ((await mail.searchEmails({})).result.length > 1) ${post('"3"')}`,
+  ),
+  programs(
     "which of two literals comes after a race",
     `const first = await Promise.race([mail.searchEmails({}).then(() => "mail"), github.getFileContents({ path: "a" }).then(() => "file")]);
      await mail.searchEmails({});

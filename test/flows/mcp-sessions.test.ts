@@ -12,7 +12,14 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "../fixtures/mcp-client.ts";
-import { LAUNCHER, cleanEnvironment, makeFolder, runGlovebox, serveFor, untilEnded } from "../fixtures/product.ts";
+import {
+  LAUNCHER,
+  cleanEnvironment,
+  makeUntypedFolder,
+  runGlovebox,
+  serveFor,
+  untilEnded,
+} from "../fixtures/product.ts";
 
 const [LEGACY, MODERN] = ERAS;
 const READ = "return (await mail.searchEmails({})).result.length";
@@ -24,7 +31,7 @@ function makeFlowFolder(context: TestContext, policy: object = {}): string {
     return { command: process.execPath, args: [script, `--package=${id}`, "--sink=sent.jsonl"] };
   };
   const slack = server("@modelcontextprotocol/server-slack");
-  return makeFolder(context, {
+  return makeUntypedFolder(context, {
     mcpServers: { mail: server("gmail-mcp-server"), slack },
     expose: "both",
     approvals: { graceMs: 0 },
@@ -77,17 +84,17 @@ test("the data-flow guard over HTTP, with labels that end with their session", a
 
   await suite.test("a client sees the labels of read data and of tools", async (context) => {
     const client = await connect(context, mcp, LEGACY);
-    const { structuredContent } = await client.callTool({ name: "execute", arguments: { code: READ } });
-    const { labels, execution } = structuredContent as { labels: unknown; execution: string };
-    const source = { tool: "mail.searchEmails", execution, seq: 1 };
-    assert.deepEqual(labels, [
-      { label: "private", ...source },
-      { label: "untrusted", ...source },
-    ]);
-    const found = await client.callTool({ name: "search", arguments: { query: "search emails", limit: 1 } });
-    assert.match(JSON.stringify(found.content), /mail\.searchEmails \[read, private, untrusted\]/);
-    const { tools } = found.structuredContent as { tools: readonly { readonly labels: unknown }[] };
-    assert.deepEqual(tools[0]?.labels, ["private", "untrusted"]);
+    for (const detail of [{}, { detail: "full" }]) {
+      const { structuredContent } = await client.callTool({ name: "execute", arguments: { code: READ, ...detail } });
+      const { labels } = structuredContent as { labels: readonly { readonly label: string; readonly tool: string }[] };
+      assert.deepEqual(
+        labels.map(({ label, tool }) => [label, tool]),
+        [
+          ["private", "mail.searchEmails"],
+          ["untrusted", "mail.searchEmails"],
+        ],
+      );
+    }
     for (const [detail, words] of [
       ["types", /\(write; external[;)]/],
       ["full", /Labels: external\./],

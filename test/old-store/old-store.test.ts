@@ -52,7 +52,7 @@ const execute = (client: Client, code: string): Promise<unknown> => call(client,
 /** Polls as a client does, until the execution has ended. */
 async function untilEnded(client: Client, execution: string): Promise<unknown> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await wait(50)) {
-    const view = await call(client, "resume", { execution });
+    const view = await call(client, "resume", { execution, detail: "full" });
     if (!["paused", "running"].includes(textAt(view, "state"))) return view;
   }
   return assert.fail(`${execution} does not end`);
@@ -300,14 +300,18 @@ describe("a gateway on an old store", () => {
   test("returns every ended execution as it was stored", async () => {
     for (const name of Object.keys(objectAt(EXPECTED, "ended"))) {
       const { request: _, ...stored } = objectAt(EXPECTED, "ended", name);
-      assert.deepEqual(await call(gateway.session, "resume", { execution: idOf("ended", name) }), stored, name);
+      assert.deepEqual(
+        await call(gateway.session, "resume", { execution: idOf("ended", name), detail: "full" }),
+        stored,
+        name,
+      );
     }
   });
 
   test("answers a request with an old idempotency key with the old result, and refuses the key for another", async () => {
     const { request: _, ...stored } = objectAt(EXPECTED, "ended", "order");
     const send = (kind: string, name: string): Promise<unknown> =>
-      call(gateway.session, "execute", objectAt(EXPECTED, kind, name, "request"));
+      call(gateway.session, "execute", { ...objectAt(EXPECTED, kind, name, "request"), detail: "full" });
     const before = copy.calls();
     assert.deepEqual(await send("ended", "order"), stored);
     assert.deepEqual(summarize(await send("killed", "recovered")), summarize(at(EXPECTED, "resumed", "recovered")));
@@ -345,7 +349,10 @@ describe("a gateway on an old store", () => {
     assert.equal(at(await find(), "error", "code"), "TOOL_WITHHELD");
     const sorted = await execute(gateway.session, "return await parts.sort({ n: 1 })");
     assert.deepEqual(at(sorted, "value"), { n: 1 });
-    assert.match((await copy.run(["servers", "approve", "parts", "find"])).stdout, /first edition[^]*second edition/);
+    assert.match(
+      (await copy.run(["servers", "approve", "parts", "find", "--yes"])).stdout,
+      /first edition[^]*second edition/,
+    );
     for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await wait(50)) {
       const value = at(await find(), "value");
       if (value !== undefined) return assert.deepEqual(value, { n: 1 });

@@ -22,6 +22,7 @@ const TRUSTED: readonly string[] = [
   "sandbox/engines/realm.ts trustThrown",
   "sandbox/timebox.ts trustResult",
   "surfaces/mcp/create-mcp-server.ts trustResult",
+  "surfaces/mcp/elicitation/approval-form.ts trustSchema",
 ];
 
 interface Cast {

@@ -142,6 +142,7 @@ test("text passes the mask of secrets in these files only: the door, the ways in
   assert.deepEqual(masking.toSorted(), [
     "bridge/dry-run.ts",
     "builtins/create-describe.ts",
+    "catalog/search/search.ts",
     "connectors/adapter/adapter-connector.ts",
     "connectors/create-borrowing-upstream.ts",
     "connectors/hide-secrets.ts",
@@ -151,9 +152,9 @@ test("text passes the mask of secrets in these files only: the door, the ways in
     "execution/replay/recording-file.ts",
     "execution/running-table.ts",
     "ledger/open-ledger.ts",
+    "policy/approvals/always-rules.ts",
     "policy/approvals/client-approvals.ts",
     "policy/approvals/create-desk.ts",
-    "surfaces/create-gateway.ts",
     "text/clean-text.ts",
     "text/redact-secrets.ts",
     "vault/lending/open-lending.ts",

@@ -96,6 +96,14 @@ describe("the plan of the test runner", () => {
     ]);
   });
 
+  test("scenarios of one subject share processes", () => {
+    const files = ["test/scenarios/a/one.test.ts", "test/scenarios/b/two.test.ts", "test/scenarios/a/three.test.ts"];
+    assert.deepEqual(planBatches(files), [
+      ["test/scenarios/a/one.test.ts", "test/scenarios/a/three.test.ts"],
+      ["test/scenarios/b/two.test.ts"],
+    ]);
+  });
+
   test("a file that measures its own process has a process", () => {
     const files = ["src/sandbox/a.test.ts", "src/sandbox/frames.test.ts", "src/sandbox/b.test.ts"];
     assert.deepEqual(planBatches(files), [

@@ -3,10 +3,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { after } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { openFakeApi } from "../../src/connectors/openapi/fixtures/fake-api.ts";
-import { compare, run, states, withGlovebox } from "../fixtures/observe-settings.ts";
-import type { Case, Observation } from "../fixtures/observe-settings.ts";
+import type { FakeApi } from "../../src/connectors/openapi/fixtures/fake-api.ts";
+import { compare, outcomeOf, shareGlovebox, sideBySide, states, withGlovebox } from "../fixtures/observe-settings.ts";
+import type { EntryPair, Observation } from "../fixtures/observe-settings.ts";
+
+/** Between looks at the state of a server. */
+const LOOK_MS = 20;
 
 const operation = (operationId: string): unknown => ({ operationId, responses: { 200: { description: "ok" } } });
 
@@ -18,51 +24,147 @@ const toDocument = (...names: readonly string[]): unknown => ({
   components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "x-key" } } },
 });
 
-interface ApiFiles {
-  readonly origin: string;
-  /** A path that the configuration can use. */
-  readonly document: string;
-  readonly other: string;
+const folder = mkdtempSync(join(tmpdir(), "glovebox-apis-"));
+const write = (file: string, value: unknown): string => {
+  writeFileSync(join(folder, file), JSON.stringify(value));
+  return join(folder, file);
+};
+/** Declares a number where the API returns a string. */
+const typedAnswer = { "application/json": { schema: { type: "object", properties: { url: { type: "number" } } } } };
+const wrong = write("three.json", {
+  openapi: "3.1.0",
+  servers: [{ url: "/" }],
+  paths: {
+    "/first": { get: { operationId: "first", responses: { 200: { description: "ok", content: typedAnswer } } } },
+  },
+});
+const [document, other] = [write("one.json", toDocument("first", "second")), write("two.json", toDocument("third"))];
+
+let api: FakeApi | undefined;
+after(async () => {
+  await api?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Stands for the address of the API in the entries below, because its port is chosen when it opens. */
+const baseUrl = "http://origin.example";
+
+async function toConfig(): Promise<unknown> {
+  api = await openFakeApi();
+  api.answers.set("GET /slow.json", { silent: true });
+  api.answers.set("GET /quick.json", { body: toDocument("first") });
+  const openapi: unknown = JSON.parse(JSON.stringify(entries).replaceAll(baseUrl, api.origin));
+  return { mcpServers: {}, openapi };
 }
 
-/** Compares two entries of `openapi`, with files that are removed afterwards. */
-function compareApis(observe: Observation, make: (files: ApiFiles) => readonly [Case, Case]): () => Promise<void> {
-  return async () => {
-    await using api = await openFakeApi();
-    const folder = mkdtempSync(join(tmpdir(), "glovebox-apis-"));
-    const write = (file: string, value: unknown): string => {
-      writeFileSync(join(folder, file), JSON.stringify(value));
-      return join(folder, file);
-    };
-    const files = {
-      origin: api.origin,
-      document: write("one.json", toDocument("first", "second")),
-      other: write("two.json", toDocument("third")),
-    };
-    api.answers.set("GET /slow.json", { silent: true });
-    api.answers.set("GET /quick.json", { body: toDocument("first") });
-    const [[one, seenOne], [two, seenTwo]] = make(files);
-    const toConfig = (entry: unknown): unknown => ({ mcpServers: {}, openapi: { api: entry } });
-    try {
-      await compare(observe, [toConfig(one), seenOne], [toConfig(two), seenTwo])();
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
-}
+/** The tools of one API. */
+const names: EntryPair["observe"] = async (name) =>
+  (await (await open()).search({ query: "", server: name, limit: 9 })).tools
+    .map((tool) => tool.name.split(".")[1] ?? "")
+    .toSorted();
 
-const names: Observation = (config) =>
-  withGlovebox(config, async (glovebox) => (await glovebox.search({})).tools.map(({ name }) => name).toSorted());
-
-const toolCount: Observation = async (config) => {
-  const found = await names(config);
-  return Array.isArray(found) ? found.length : found;
+/** The state of one API; `null` if there is none. */
+/** Once it is known: a server that connects has no state yet. */
+const state: EntryPair["observe"] = async (name) => {
+  const glovebox = await open();
+  for (;;) {
+    const { servers } = await glovebox.search({});
+    const found = servers.find((server) => server.name === name)?.state ?? null;
+    if (found !== "connecting") return found;
+    await sleep(LOOK_MS);
+  }
 };
 
-const KEY = 'return (await api.first({})).headers["x-key"] ?? null';
+/** What the API echoes. */
+const echoed =
+  (part: string): EntryPair["observe"] =>
+  async (name) =>
+    outcomeOf(await (await open()).execute({ code: `return (await ${name}.first({})).${part}` }));
+
+const KEY = 'headers["x-key"] ?? null';
+
+const APIS: Readonly<Record<string, EntryPair>> = {
+  pin: {
+    observe: names,
+    cases: [
+      [{ document, baseUrl, pin: "approve" }, []],
+      [{ document, baseUrl, pin: "first-use" }, ["first", "second"]],
+    ],
+  },
+  validate: {
+    observe: echoed("url"),
+    cases: [
+      [{ document: wrong, baseUrl }, "/first"],
+      [{ document: wrong, baseUrl, validate: "error" }, "UPSTREAM_RESULT_INVALID"],
+    ],
+  },
+  document: {
+    observe: names,
+    cases: [
+      [{ document, baseUrl }, ["first", "second"]],
+      [{ document: other, baseUrl }, ["third"]],
+    ],
+  },
+  baseUrl: {
+    observe: echoed("url"),
+    cases: [
+      [{ document, baseUrl }, "/first"],
+      [{ document, baseUrl: `${baseUrl}/v2/` }, "/v2/first"],
+    ],
+  },
+  headers: {
+    observe: echoed(KEY),
+    cases: [
+      [{ document, baseUrl }, null],
+      [{ document, baseUrl, headers: { "X-Key": "abc" } }, "abc"],
+    ],
+  },
+  auth: {
+    observe: echoed(KEY),
+    cases: [
+      [{ document, baseUrl }, null],
+      [{ document, baseUrl, auth: { key: "abc" } }, "abc"],
+    ],
+  },
+  include: {
+    observe: names,
+    cases: [
+      [{ document, baseUrl, include: ["GET /second"] }, ["second"]],
+      [{ document, baseUrl, include: ["f*"] }, ["first"]],
+    ],
+  },
+  exclude: {
+    observe: names,
+    cases: [
+      [{ document, baseUrl, exclude: ["second"] }, ["first"]],
+      [{ document, baseUrl, exclude: ["* /first"] }, ["second"]],
+    ],
+  },
+  startupTimeoutMs: {
+    observe: state,
+    cases: [
+      [{ document: `${baseUrl}/slow.json`, startupTimeoutMs: 100 }, "failed"],
+      [{ document: `${baseUrl}/quick.json`, startupTimeoutMs: 9000 }, "ready"],
+    ],
+  },
+  disabled: {
+    observe: state,
+    cases: [
+      [{ document, baseUrl, disabled: true }, null],
+      [{ document, baseUrl, disabled: false }, "ready"],
+    ],
+  },
+};
+
+const { entries, observations } = sideBySide("openapi.*", APIS);
+const open = shareGlovebox(toConfig);
+
+const toolCount: Observation = (config) =>
+  withGlovebox(config, async (glovebox) => (await glovebox.search({})).tools.length);
 
 /** An entry for every path below `openapi` and `adapters`. */
 export const API_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
+  ...observations,
   adapters: compare(
     states,
     [{ mcpServers: {}, adapters: [] }, []],
@@ -78,40 +180,4 @@ export const API_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
     [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "approve" }] }, 0],
     [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "first-use" }] }, 2],
   ),
-  "openapi.*.pin": compareApis(names, ({ origin, document }) => [
-    [{ document, baseUrl: origin, pin: "approve" }, []],
-    [{ document, baseUrl: origin, pin: "first-use" }, ["api.first", "api.second"]],
-  ]),
-  "openapi.*.document": compareApis(names, ({ origin, document, other }) => [
-    [{ document, baseUrl: origin }, ["api.first", "api.second"]],
-    [{ document: other, baseUrl: origin }, ["api.third"]],
-  ]),
-  "openapi.*.baseUrl": compareApis(run("return (await api.first({})).url"), ({ origin, document }) => [
-    [{ document, baseUrl: origin }, "/first"],
-    [{ document, baseUrl: `${origin}/v2/` }, "/v2/first"],
-  ]),
-  "openapi.*.headers": compareApis(run(KEY), ({ origin, document }) => [
-    [{ document, baseUrl: origin }, null],
-    [{ document, baseUrl: origin, headers: { "X-Key": "abc" } }, "abc"],
-  ]),
-  "openapi.*.auth": compareApis(run(KEY), ({ origin, document }) => [
-    [{ document, baseUrl: origin }, null],
-    [{ document, baseUrl: origin, auth: { key: "abc" } }, "abc"],
-  ]),
-  "openapi.*.include": compareApis(names, ({ origin, document }) => [
-    [{ document, baseUrl: origin, include: ["GET /second"] }, ["api.second"]],
-    [{ document, baseUrl: origin, include: ["f*"] }, ["api.first"]],
-  ]),
-  "openapi.*.exclude": compareApis(names, ({ origin, document }) => [
-    [{ document, baseUrl: origin, exclude: ["second"] }, ["api.first"]],
-    [{ document, baseUrl: origin, exclude: ["* /first"] }, ["api.second"]],
-  ]),
-  "openapi.*.startupTimeoutMs": compareApis(states, ({ origin }) => [
-    [{ document: `${origin}/slow.json`, startupTimeoutMs: 100 }, ["failed"]],
-    [{ document: `${origin}/quick.json`, startupTimeoutMs: 9000 }, ["ready"]],
-  ]),
-  "openapi.*.disabled": compareApis(states, ({ origin, document }) => [
-    [{ document, baseUrl: origin, disabled: true }, []],
-    [{ document, baseUrl: origin, disabled: false }, ["ready"]],
-  ]),
 };

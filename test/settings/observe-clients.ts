@@ -8,7 +8,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "../fixtures/mcp-client.ts";
 import { CHANGE, accept, call, connectHttp, openElicitationGateway } from "../fixtures/elicitation-client.ts";
-import { makeFolder, probe, serveFor } from "../fixtures/product.ts";
+import { makeUntypedFolder, probe, serveFor } from "../fixtures/product.ts";
 
 const MEET = { name: "execute", arguments: { code: "return await probe.meet({ ms: 100_000 })" } };
 
@@ -17,7 +17,7 @@ const MEET = { name: "execute", arguments: { code: "return await probe.meet({ ms
  */
 async function observe(context: TestContext, patienceMs: number): Promise<unknown> {
   const config = { mcpServers: { probe: probe() }, clients: { patienceMs } };
-  const { mcp } = await serveFor(context, makeFolder(context, config));
+  const { mcp } = await serveFor(context, makeUntypedFolder(context, config));
   const client = await connect(context, mcp, ERAS[1]);
   const begun = Promise.withResolvers<void>();
   const onprogress = ({ message = "" }): void => void (message.startsWith("probe.meet called") && begun.resolve());

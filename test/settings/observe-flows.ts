@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "../fixtures/mcp-client.ts";
 import { compare, run } from "../fixtures/observe-settings.ts";
-import { makeFolder, probe, serveFor } from "../fixtures/product.ts";
+import { makeUntypedFolder, probe, serveFor } from "../fixtures/product.ts";
 
 /** Reads with one tool of the probe and sends something of it with another. */
 const FLOW = "const { argv } = await probe.about({}); return (await probe.echo({ n: argv.length })).n";
@@ -18,7 +18,7 @@ const flows = (more: object, ...rules: readonly object[]): unknown => ({
 /** The outcome of the flow if one HTTP session reads and the next one sends. */
 async function sendInNextSession(context: TestContext, labelHours: number): Promise<unknown> {
   const config = { mcpServers: { probe: probe() }, approvals: { graceMs: 0 }, ...(flows({ labelHours }) as object) };
-  const { mcp } = await serveFor(context, makeFolder(context, config));
+  const { mcp } = await serveFor(context, makeUntypedFolder(context, config));
   const execute = async (code: string): Promise<unknown> => {
     const client = await connect(context, mcp, ERAS[0]);
     const { structuredContent } = await client.callTool({ name: "execute", arguments: { code } });

@@ -5,10 +5,10 @@ import type { TestContext } from "node:test";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-import { makeFolder, serveFor } from "../fixtures/product.ts";
+import { makeUntypedFolder, serveFor } from "../fixtures/product.ts";
 
 async function observe(context: TestContext, escapeHtml: boolean): Promise<readonly unknown[]> {
-  const { mcp } = await serveFor(context, makeFolder(context, { mcpServers: {}, output: { escapeHtml } }));
+  const { mcp } = await serveFor(context, makeUntypedFolder(context, { mcpServers: {}, output: { escapeHtml } }));
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
   const { content, structuredContent } = await client.callTool({

@@ -3,29 +3,60 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { compare, outcomeOf, run, withGlovebox } from "../fixtures/observe-settings.ts";
-import type { Case, Observation } from "../fixtures/observe-settings.ts";
+import { defineAdapter } from "../../src/main.ts";
+import { compare, outcomeOf, run, shareGlovebox, sideBySide, withGlovebox } from "../fixtures/observe-settings.ts";
+import type { Case, EntryPair, Observation } from "../fixtures/observe-settings.ts";
 
 const CHANGE = "return (await probe.change({})).done";
 const PAY = 'return (await probe.change({ to: ["a@x", "b@y"], amount: 5, region: "eu" })).done';
 const DENIED = "POLICY_DENIED";
 
-const policy = (...rules: readonly object[]): unknown => ({ policy: { rules } });
+/** Two rules for two tools of their own, in one gateway: the first one denies. */
+const rulePair = (denied: object, other: object): EntryPair => ({
+  observe: async (name) => outcomeOf(await (await openRules()).execute({ code: PAY.replace("change", name) })),
+  cases: [
+    [{ decision: "deny", ...denied }, DENIED],
+    [{ decision: "deny", ...other }, true],
+  ],
+});
 
-/** A rule that denies if the condition matches, and one that does not. */
-const condition = (denied: object, allowed: object): (() => Promise<void>) =>
-  compare(
-    run(PAY),
-    [policy({ decision: "deny", when: [denied] }), DENIED],
-    [policy({ decision: "deny", when: [allowed] }), true],
-  );
+const condition = (denied: object, allowed: object): EntryPair => rulePair({ when: [denied] }, { when: [allowed] });
 
-const rules = (denied: object, allowed: object): (() => Promise<void>) =>
-  compare(
-    run(CHANGE),
-    [policy({ decision: "deny", ...denied }), DENIED],
-    [policy({ decision: "deny", ...allowed }), true],
-  );
+const { entries, observations } = sideBySide("policy.rules[]", {
+  decision: rulePair({}, { decision: "allow" }),
+  effects: rulePair({ effects: ["write"] }, { effects: ["destroy"] }),
+  principals: rulePair({ principals: ["library"] }, { principals: ["local"] }),
+  groups: rulePair({ groups: ["none"], principals: ["library"] }, { groups: ["none"] }),
+  servers: rulePair({ servers: ["probe"] }, { servers: ["other"] }),
+  "when[].path": condition({ path: "region", equals: "eu" }, { path: "to[0]", equals: "eu" }),
+  "when[].equals": condition({ path: "amount", equals: 5 }, { path: "amount", equals: 6 }),
+  "when[].is": condition({ path: "amount", is: 5 }, { path: "amount", is: 6 }),
+  "when[].oneOf": condition({ path: "amount", oneOf: [4, 5] }, { path: "amount", oneOf: [4, 6] }),
+  "when[].prefix": condition({ path: "to[*]", prefix: "b@" }, { path: "to[*]", prefix: "c@" }),
+  "when[].matches": condition({ path: "to[*]", matches: "*@y" }, { path: "to[*]", matches: "*@z" }),
+  "when[].min": condition({ path: "amount", min: 5 }, { path: "amount", min: 5.1 }),
+  "when[].max": condition({ path: "amount", max: 5 }, { path: "amount", max: 4.9 }),
+  "when[].not": condition({ path: "region", equals: "us", not: true }, { path: "region", equals: "us", not: false }),
+  "when[].missing": condition(
+    { path: "force", equals: true, missing: "holds" },
+    { path: "force", equals: true, missing: "fails" },
+  ),
+});
+
+const openRules = shareGlovebox(() => ({
+  policy: { rules: Object.entries(entries).map(([name, rule]) => ({ tools: [`probe.${name}`], ...Object(rule) })) },
+  adapters: [
+    defineAdapter({
+      name: "probe",
+      tools: Object.fromEntries(
+        Object.keys(entries).map((name) => [
+          name,
+          { description: "Pays.", input: { type: "object" }, effect: "write", run: () => ({ done: true }) } as const,
+        ]),
+      ),
+    }),
+  ],
+}));
 
 /** Runs the program this many times in sequence and returns how many runs no quota refused. */
 const repeat =
@@ -132,23 +163,6 @@ export function policyObservations(folder: string): Readonly<Record<string, () =
       [{ policy: { effects: { "probe.change": "destroy" } } }, "paused"],
       [{ policy: { effects: { "probe.change": "read" } } }, true],
     ),
-    "policy.rules[].principals": rules({ principals: ["library"] }, { principals: ["local"] }),
-    "policy.rules[].groups": rules({ groups: ["none"], principals: ["library"] }, { groups: ["none"] }),
-    "policy.rules[].servers": rules({ servers: ["probe"] }, { servers: ["other"] }),
-    "policy.rules[].when[].path": condition({ path: "region", equals: "eu" }, { path: "to[0]", equals: "eu" }),
-    "policy.rules[].when[].equals": condition({ path: "amount", equals: 5 }, { path: "amount", equals: 6 }),
-    "policy.rules[].when[].oneOf": condition({ path: "amount", oneOf: [4, 5] }, { path: "amount", oneOf: [4, 6] }),
-    "policy.rules[].when[].prefix": condition({ path: "to[*]", prefix: "b@" }, { path: "to[*]", prefix: "c@" }),
-    "policy.rules[].when[].matches": condition({ path: "to[*]", matches: "*@y" }, { path: "to[*]", matches: "*@z" }),
-    "policy.rules[].when[].min": condition({ path: "amount", min: 5 }, { path: "amount", min: 5.1 }),
-    "policy.rules[].when[].max": condition({ path: "amount", max: 5 }, { path: "amount", max: 4.9 }),
-    "policy.rules[].when[].not": condition(
-      { path: "region", equals: "us", not: true },
-      { path: "region", equals: "us", not: false },
-    ),
-    "policy.rules[].when[].missing": condition(
-      { path: "force", equals: true, missing: "holds" },
-      { path: "force", equals: true, missing: "fails" },
-    ),
+    ...observations,
   };
 }

@@ -6,24 +6,27 @@ import type { TestContext } from "node:test";
 
 import { startReceiver } from "../../src/telemetry/fixtures/receiver.ts";
 import { probeWith, withGlovebox } from "../fixtures/observe-settings.ts";
-import { makeFolder, runGlovebox, serveFor } from "../fixtures/product.ts";
+import { makeUntypedFolder, runGlovebox, serveFor } from "../fixtures/product.ts";
 
 async function readMetrics(context: TestContext, metrics: object): Promise<readonly [number, boolean]> {
-  const { url } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probeWith() }, metrics }));
+  const { url } = await serveFor(context, makeUntypedFolder(context, { mcpServers: { probe: probeWith() }, metrics }));
   const answer = await fetch(`${url}/metrics`);
   const text = await answer.text();
   return [answer.status, text.includes('glovebox_upstream_state{server="probe",state="ready"} 1\n')];
 }
 
-/** Runs a program that destroys something, and returns what was recorded and what the receivers got. */
-async function destroyOnce(context: TestContext, anomalies: object, secret = "s"): Promise<string> {
+/** Runs a program that destroys something. Returns the folder of the configuration. */
+async function destroyOnce(context: TestContext, anomalies: object, secret?: string): Promise<string> {
   const config = { mcpServers: { probe: probeWith() }, policy: { profile: "open" }, anomalies };
-  const folder = makeFolder(context, config);
-  await runGlovebox(["secrets", "set", "HOOK"], { folder, input: secret });
+  const folder = makeUntypedFolder(context, config);
+  if (secret !== undefined) await runGlovebox(["secrets", "set", "HOOK"], { folder, input: secret });
   const ran = await runGlovebox(["run", "-"], { folder, input: "await probe.destroy({}); return 1" });
   assert.equal(ran.code, 0, ran.stderr);
-  const { stdout } = await runGlovebox(["audit", "--action", "anomaly", "--json"], { folder });
-  return stdout;
+  return folder;
+}
+
+async function readAnomalies(folder: string): Promise<string> {
+  return (await runGlovebox(["audit", "--action", "anomaly", "--json"], { folder })).stdout;
 }
 
 /** Remaining data is sent when the gateway closes. */
@@ -33,14 +36,14 @@ function traceOnce(traces: object): Promise<unknown> {
 
 export const TELEMETRY_OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
   "anomalies.enabled": async (context) => {
-    assert.match(await destroyOnce(context, { enabled: true }), /"tool":\s*"probe.destroy"/);
-    assert.doesNotMatch(await destroyOnce(context, { enabled: false }), /probe/);
+    assert.match(await readAnomalies(await destroyOnce(context, { enabled: true })), /"tool":\s*"probe.destroy"/);
+    assert.doesNotMatch(await readAnomalies(await destroyOnce(context, { enabled: false })), /probe/);
   },
   "anomalies.webhook.url": async (context) => {
     await using one = await startReceiver();
     await using other = await startReceiver();
-    await destroyOnce(context, { enabled: true, webhook: { url: `${one.url}/a`, secret: "${secret:HOOK}" } });
-    await destroyOnce(context, { enabled: true, webhook: { url: `${other.url}/b`, secret: "${secret:HOOK}" } });
+    await destroyOnce(context, { enabled: true, webhook: { url: `${one.url}/a`, secret: "${secret:HOOK}" } }, "s");
+    await destroyOnce(context, { enabled: true, webhook: { url: `${other.url}/b`, secret: "${secret:HOOK}" } }, "s");
     assert.deepEqual([one.received.map(({ path }) => path), other.received.map(({ path }) => path)], [["/a"], ["/b"]]);
   },
   "anomalies.webhook.secret": async (context) => {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { createGlovebox } from "../../src/main.ts";
-import type { ExecutionResult, Glovebox } from "../../src/main.ts";
+import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../src/main.ts";
 
 export interface Sample {
   /** The file, then the words after its mark. */
@@ -43,15 +43,15 @@ export function readMistaken(): readonly Mistaken[] {
   });
 }
 
-function readSamples(file: string): readonly Sample[] {
-  const [, ...parts] = readFileSync(join(FOLDER, file), "utf8").split(MARK);
+export function readSamples(file: string, folder = FOLDER): readonly Sample[] {
+  const [, ...parts] = readFileSync(join(folder, file), "utf8").split(MARK);
   return parts.flatMap((words, at) =>
     at % 2 === 0 ? [{ name: `${file}: ${words}`, code: (parts[at + 1] ?? "").trim() }] : [],
   );
 }
 
 /** The demo shop and the reference servers; `folder` is the only one that the file server may access. */
-export function openReal(folder: string): Promise<Glovebox> {
+export function openReal(folder: string, change: Partial<GloveboxConfig> = {}): Promise<Glovebox> {
   const server = (script: string, ...args: readonly string[]) => ({
     command: process.execPath,
     args: [resolve(script), ...args],
@@ -68,6 +68,7 @@ export function openReal(folder: string): Promise<Glovebox> {
     analysis: { typeCheck: "before" }, // a mistaken program must not have called anything
     quotas: { executionsPerMinute: 0, executionMsPerHour: 0 },
     store: { url: "sqlite::memory:" },
+    ...change,
   });
 }
 

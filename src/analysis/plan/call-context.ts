@@ -1,6 +1,6 @@
 /** How often and when a call may run, and which of its arguments the source fixes. */
 
-import type { AnyNode, CallExpression, Expression, SpreadElement } from "acorn";
+import type { AnyNode, CallExpression, Expression, Identifier, SpreadElement } from "acorn";
 import type { Json, JsonObject, Program } from "../../domain/index.ts";
 import { defined } from "../../domain/index.ts";
 import { callOf, climb, createCallerFinder } from "./find-function.ts";
@@ -169,7 +169,46 @@ function literalOf(node: Expression | SpreadElement, syntax: ProgramSyntax, dept
     return whole;
   }
   const values = syntax.folder.valuesOf(inner);
-  return values?.length === 1 ? (values[0] ?? undefined) : undefined;
+  return values?.length === 1 && isFixed(inner, syntax, MAX_DEPTH) ? (values[0] ?? undefined) : undefined;
+}
+
+/**
+ * Whether a constant is one at every time. A `var` is undefined before its declaration runs, and a loop over constants
+ * uses an iterator that a program can replace.
+ */
+function isFixed(node: AnyNode, syntax: ProgramSyntax, depth: number): boolean {
+  const inner = withoutParens(node);
+  const areFixed = (...parts: readonly AnyNode[]): boolean => parts.every((part) => isFixed(part, syntax, depth - 1));
+  if (depth <= 0) return false;
+  switch (inner.type) {
+    case "Literal":
+      return true;
+    case "TemplateLiteral":
+      return areFixed(...inner.expressions);
+    case "UnaryExpression":
+      return areFixed(inner.argument);
+    case "BinaryExpression":
+    case "LogicalExpression":
+      return areFixed(inner.left, inner.right);
+    case "ConditionalExpression":
+      return areFixed(inner.consequent, inner.alternate);
+    case "MemberExpression":
+      return areFixed(inner.object);
+    case "Identifier":
+      return isFixedName(inner, syntax, depth);
+    default:
+      return false;
+  }
+}
+
+function isFixedName(name: Identifier, syntax: ProgramSyntax, depth: number): boolean {
+  const binding = syntax.globals.bindingOf(name);
+  if (!binding) return name.name === "undefined";
+  const [declarer] = binding.declarers;
+  if (declarer?.type !== "VariableDeclarator" || !declarer.init) return false;
+  const declaration = syntax.tree.parentOf(declarer);
+  const isBlockScoped = declaration?.type === "VariableDeclaration" && declaration.kind !== "var";
+  return isBlockScoped && isFixed(declarer.init, syntax, depth - 1);
 }
 
 function allKnown(items: readonly (Json | undefined)[]): items is readonly Json[] {

@@ -23,7 +23,7 @@ function callsIn(source: string): readonly string[] {
   const syntax = readSyntax({
     source,
     tree,
-    namespaces: NAMESPACES,
+    api: { namespaces: NAMESPACES },
     sourceBytes: source.length,
     toAuthor: (at) => at,
   });

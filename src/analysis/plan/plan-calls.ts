@@ -4,13 +4,16 @@ import type { CallPlan, CatalogSnapshot, ToolAddress } from "../../domain/index.
 import type { CallSite } from "./call-context.ts";
 import { parseToolAddress } from "../../domain/index.ts";
 
-const MAX_LISTED = 20;
+/** Of the places of a tool, so many are listed. */
+export const MAX_LISTED = 20;
 
 /** Sorted by tool. A site that may reach a whole namespace counts for each of its tools. */
 export function planCalls(
   sites: readonly CallSite[],
   snapshot: Pick<CatalogSnapshot, "tools" | "namespaces">,
+  startCount = 0,
 ): CallPlan {
+  const start = toStart(sites.slice(0, startCount));
   const reached = sites.flatMap((site) => addressesOf(site, snapshot).map((tool) => ({ tool, site })));
   const calls = [...Map.groupBy(reached, ({ tool }) => tool)].map(([tool, group]) =>
     toCall(
@@ -22,7 +25,16 @@ export function planCalls(
   return {
     exact: sites.every(({ address, namespace }) => address !== "dynamic" || namespace !== undefined),
     calls: calls.toSorted((a, b) => (a.tool < b.tool ? -1 : 1)),
+    ...(start && { start }),
   };
+}
+
+/** Sites are sorted by position. Returns `undefined` if one of them is not what it seems. */
+function toStart(sites: readonly CallSite[]): CallPlan["start"] {
+  const start = sites.flatMap(({ address, computed, times, when, args = {} }) =>
+    address === "dynamic" || computed || times !== "once" || when !== "always" ? [] : [{ tool: address, args }],
+  );
+  return start.length === sites.length && start.length > 1 ? start : undefined;
 }
 
 function addressesOf(

@@ -45,6 +45,11 @@ function unwrapWhole(source: string): UnwrappedSource | undefined {
   return { text, opened: source.indexOf(mark) };
 }
 
+/** The fence at the start of a source that no fence closes, as in a message that was cut. */
+export function findOpenFence(source: string): string | undefined {
+  return OPENING.exec(source)?.[0].trim();
+}
+
 interface Fence {
   readonly mark: string;
   readonly language: string;

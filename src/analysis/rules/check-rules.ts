@@ -101,9 +101,10 @@ function judge(rule: AnalysisRule, syntax: ProgramSyntax, settings: RuleSettings
   if (setting === "off" && !FATAL_RULES.has(rule.name)) return [];
   return rule.check(syntax).flatMap((objection): JudgedObjection[] => {
     if (setting === "off" && !objection.fatal) return [];
-    const blocks = objection.fatal === true || (setting === "error" && settings.blockOnError);
+    const severity = objection.isChange && chosen === undefined && settings.enabled ? "error" : setting;
+    const blocks = objection.fatal === true || (severity === "error" && settings.blockOnError);
     const offset = objection.inSource ? objection.offset : syntax.toAuthor(objection.offset);
-    return [{ ...objection, offset, rule: rule.name, severity: setting, blocks }];
+    return [{ ...objection, offset, rule: rule.name, severity, blocks }];
   });
 }
 

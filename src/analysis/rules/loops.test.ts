@@ -125,3 +125,42 @@ for (const source of [
     assert.deepEqual(findingsOf("no-tool-in-loop", source), []);
   });
 }
+
+const EFFECTS = {
+  "tools.read": "read",
+  "tools.write": "write",
+  "tools.destroy": "destroy",
+  "tools.guess": "unknown",
+} as const;
+
+function loopFindings(source: string): number {
+  return judge(source, { effects: EFFECTS }).filter((finding) => finding.startsWith("no-tool-in-loop ")).length;
+}
+
+for (const tool of ["write", "destroy", "guess", "missing"]) {
+  for (const source of [
+    `for (const id of ids) await tools.${tool}({ id })`,
+    `const { ${tool}: act } = tools; for (const id of ids) await act({ id })`,
+    `for (const id of ids) { const r = await tools.read({ id }); await tools.${tool}({ r }) }`,
+    `for (const id of ids) { await tools.read({ id }); tools.${tool}({ id }).catch(() => 0) }`,
+  ]) {
+    test(`no-tool-in-loop is silent where the order may matter: ${source}`, () => {
+      assert.equal(loopFindings(source), 0);
+    });
+  }
+}
+
+for (const source of [
+  "for (const id of ids) await tools.read({ id })",
+  "const { read: get } = tools; for (const id of ids) out.push(await get({ id }))",
+  "const get = tools.read; for (const id of ids) out.push(await get({ id }))",
+  "for (const id of ids) out.push(await tools['read']({ id })); await tools.write({ out })",
+]) {
+  test(`no-tool-in-loop suggests Promise.all for reads: ${source}`, () => {
+    assert.equal(loopFindings(source), 1);
+  });
+}
+
+test("no-tool-in-loop is silent for a computed tool when effects are known", () => {
+  assert.equal(loopFindings("for (const id of ids) await tools[id]({ id })"), 0);
+});

@@ -2,6 +2,8 @@
 
 import type { AnyNode } from "acorn";
 import { createFailureTest } from "./may-fail.ts";
+import { createStuckTest } from "./stuck-loops.ts";
+import type { StuckReason } from "./stuck-loops.ts";
 import { isLoop, withinFunction } from "../surroundings.ts";
 import type { Enclosure } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
@@ -9,24 +11,47 @@ import type { Objection, AnalysisRule } from "./rule.ts";
 
 /**
  * A loop without an exit runs until a limit stops the execution, and its work is lost. Checks loops whose condition is
- * always true for something that can end them.
+ * always true, or stays true once it is, for something that can end them.
  */
 export const noInfiniteLoop: AnalysisRule = {
   name: "no-infinite-loop",
   severity: "error",
   check: (syntax) => {
-    const endless = syntax.tree.nodes.filter((node) => isLoop(node) && holdsForever(node, syntax));
+    const findReason = createStuckTest(syntax);
+    const endless = syntax.tree.nodes.flatMap((loop) => {
+      if (!isLoop(loop)) return [];
+      const reason = holdsForever(loop, syntax) ? ({ kind: "constant" } as const) : findReason(loop);
+      return reason ? [{ loop, reason }] : [];
+    });
     if (endless.length === 0) return [];
     const left = findLeftLoops(syntax);
     return endless
-      .filter((loop) => !left.has(loop))
-      .map(({ start: offset }): Objection => {
-        const message =
-          "this loop has no way out: its condition always holds, and nothing in it breaks, returns or fails";
-        return { offset, message, fix: "add a condition that becomes false, or a `break`" };
-      });
+      .filter(({ loop }) => !left.has(loop))
+      .map(({ loop, reason }): Objection => ({ offset: loop.start, ...explain(reason) }));
   },
 };
+
+function explain(reason: StuckReason | { readonly kind: "constant" }): Pick<Objection, "message" | "fix"> {
+  switch (reason.kind) {
+    case "constant": {
+      const message =
+        "this loop has no way out: its condition always holds, and nothing in it breaks, returns or fails";
+      return { message, fix: "add a condition that becomes false, or a `break`" };
+    }
+    case "still":
+      return {
+        message: "this loop cannot end: nothing in it changes its condition, breaks, returns or fails",
+        fix: "change what the condition reads, or add a `break`",
+      };
+    case "counter":
+      return {
+        message: `this loop cannot end: \`${reason.name}\` moves away from its bound, and nothing else ends the loop`,
+        fix: `change \`${reason.name}\` in the other direction, or turn the comparison around`,
+      };
+    default:
+      return reason satisfies never;
+  }
+}
 
 /** Nested loops multiply their steps. Off by default: most are short. Within one function; callbacks do not count. */
 export const noNestedLoops: AnalysisRule = {

@@ -113,6 +113,7 @@ function mayMethodFail(callee: MemberExpression, known: FailureFacts): boolean {
   }
   const value = known.globals.valueOf(root);
   if (!value) return true;
+  if (known.folder.valuesOf(root)) return false;
   // All methods of a value that the program created are visible or built in.
   return (
     !BUILT_IN.has(value.type) &&

@@ -5,11 +5,11 @@ import { isWritten } from "../fold.ts";
 import { withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { withinFunction } from "../surroundings.ts";
-import { calledNamespace } from "../program-syntax.ts";
+import { calledNamespace, calledTool } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** Objects only if rounds are independent: the loop iterates a list and never exits early. */
+/** Objects only if rounds are independent: the loop iterates a list, never exits early, and only reads. */
 export const noToolInLoop: AnalysisRule = {
   name: "no-tool-in-loop",
   severity: "warn",
@@ -46,15 +46,27 @@ function goesThroughList(loop: AnyNode): boolean {
   );
 }
 
-/** Loops that may exit early or wait on purpose: their order matters. */
-function findOrderedLoops({ tree, around }: ProgramSyntax): ReadonlySet<AnyNode> {
+const LEAVING: ReadonlySet<string> = new Set([
+  "BreakStatement",
+  "ReturnStatement",
+  "ThrowStatement",
+  "YieldExpression",
+]);
+
+/** Loops that may exit early, yield, wait on purpose, or make a call that may change something: their order matters. */
+function findOrderedLoops(syntax: ProgramSyntax): ReadonlySet<AnyNode> {
+  const { tree, around } = syntax;
   const ordered = new Set<AnyNode>();
   for (const node of tree.nodes) {
-    const leaves = node.type === "BreakStatement" || node.type === "ReturnStatement" || node.type === "ThrowStatement";
-    if (!leaves && !waits(node)) continue;
+    if (!LEAVING.has(node.type) && !waits(node) && !mayChange(node, syntax)) continue;
     for (const { kind, node: loop } of withinFunction(around(node))) if (kind === "loop") ordered.add(loop);
   }
   return ordered;
+}
+
+function mayChange(node: AnyNode, syntax: ProgramSyntax): boolean {
+  const called = node.type === "CallExpression" ? calledTool(node, syntax) : undefined;
+  return called !== undefined && syntax.isRead(called.namespace, called.tool) === false;
 }
 
 /** `await new Promise(…)` and `await sleep(100)` pace the loop. */

@@ -13,6 +13,8 @@ export interface Objection {
   readonly fix: string;
   /** True if the program cannot run at all: then it is refused with any setting. */
   readonly fatal?: boolean;
+  /** True if a call that may change something is concerned: then it is an error, unless the operator set the rule. */
+  readonly isChange?: boolean;
 }
 
 export interface AnalysisRule {

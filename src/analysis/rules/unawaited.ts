@@ -1,164 +1,50 @@
 /** Promises that are not awaited: the program may end before them, and their errors are lost. */
 
-import type { AnyNode, CallExpression, Identifier } from "acorn";
-import { findLastStatement, findResults } from "../find-entry.ts";
+import type { AnyNode, CallExpression } from "acorn";
+import { findResults } from "../find-entry.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
-import { functionAround } from "../surroundings.ts";
-import { calledNamespace, withoutChain } from "../program-syntax.ts";
+import { calledTool, withoutChain } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
+import { createPromiseWalk } from "./follow-promise.ts";
+import { createChangeFinder, mayChange, nameTool } from "./may-change.ts";
+import type { ChangeFinder } from "./may-change.ts";
+import { isHandedIn } from "./promise-uses.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** The statements that give the program its value: normalization returns them, so they are awaited. */
-function findReturned({ tree }: ProgramSyntax): ReadonlySet<AnyNode> {
-  return new Set(findResults(tree.root).map(({ statement }) => statement));
-}
-
 /**
- * A tool call whose promise is dropped, or used as if it were the result where no type error would tell. Follows the
- * promise outward until something uses it; `void` marks a call that is not awaited on purpose.
+ * A tool call whose promise is dropped, or used as if it were the result where no type error would tell. It is an error
+ * if the tool may change something: the program can end before the call is made, and nothing tells whether it was.
+ * `void` says that the program does not wait, so a change is only a warning then. A call that only reads may be dropped.
  */
 export const noUnawaitedCall: AnalysisRule = {
   name: "no-unawaited-call",
   severity: "warn",
   check: (syntax) => {
-    const returned = findReturned(syntax);
+    const follow = createPromiseWalk(syntax);
     return syntax.tree.nodes.flatMap((node): Objection[] => {
-      const namespace = node.type === "CallExpression" ? calledNamespace(node, syntax) : undefined;
-      const fate = namespace === undefined ? undefined : followPromise(node, syntax, returned);
-      if (fate === undefined) return [];
-      if (fate === "misread") {
-        const read = `the promise of this \`${namespace}\` call is used as if it were the result`;
-        return [{ offset: node.start, message: read, fix: "write `await` before the call" }];
-      }
-      const message = `the result of this \`${namespace}\` call is dropped before it arrives`;
-      const isAlone = syntax.tree.parentOf(node)?.type === "ExpressionStatement";
-      const fix = isAlone ? "write `await` before it" : "await it, or several with `await Promise.all([…])`";
-      return [{ offset: node.start, message, fix }];
+      const called = node.type === "CallExpression" ? calledTool(node, syntax) : undefined;
+      const loss = called && follow(node);
+      if (!called || !loss) return [];
+      const isChange = mayChange(called, syntax);
+      if (loss.isQuiet && !isChange) return [];
+      const offset = loss.at.start;
+      const isAlone = syntax.tree.parentOf(loss.at)?.type === "ExpressionStatement";
+      const await_ = isAlone ? "write `await` before it" : "await it, or several with `await Promise.all([…])`";
+      const fix = loss.fate === "misread" ? "write `await` before the call" : await_;
+      if (isChange) return [{ offset, message: describeChange(nameTool(called)), fix, isChange: !loss.isMeant }];
+      const subject = `this \`${called.namespace}\` call`;
+      const message =
+        loss.fate === "misread"
+          ? `the promise of ${subject} is used as if it were the result`
+          : `the result of ${subject} is dropped before it arrives`;
+      return [{ offset, message, fix }];
     });
   },
 };
 
-/** Nodes that pass on the value of a child. */
-const PASSING: ReadonlySet<string> = new Set([
-  "ParenthesizedExpression",
-  "ChainExpression",
-  "ConditionalExpression",
-  "LogicalExpression",
-  "ArrayExpression",
-]);
-
-type Fate = "dropped" | "misread" | undefined;
-
-/** Returns `undefined` if something handles the promise. */
-function followPromise(call: AnyNode, syntax: ProgramSyntax, returned: ReadonlySet<AnyNode>): Fate {
-  let node = call;
-  for (;;) {
-    const parent = syntax.tree.parentOf(node);
-    if (!parent) return undefined;
-    if (isMisread(node, syntax)) return "misread";
-    if (parent.type === "ExpressionStatement") {
-      return returned.has(parent) || isLabeled(parent, syntax) ? undefined : "dropped";
-    }
-    if (parent.type === "VariableDeclarator") return followName(parent.id, syntax);
-    if (parent.type === "SequenceExpression" && parent.expressions.at(-1) !== node) return "dropped";
-    const isTest = parent.type === "ConditionalExpression" && parent.test === node;
-    const next = isTest ? undefined : passOn(node, parent, syntax);
-    if (next === "dropped" || !next) return next;
-    node = next;
-  }
-}
-
-/** A name that is written again may hold the result later. */
-function followName(id: AnyNode, syntax: ProgramSyntax): Fate {
-  if (id.type !== "Identifier") return undefined;
-  if (isUnused(id, syntax)) return "dropped";
-  const binding = syntax.globals.bindingOf(id);
-  if (!binding || !syntax.folder.isSteady(binding)) return undefined;
-  return binding.mentions.some((mention) => isMisread(mention, syntax)) ? "misread" : undefined;
-}
-
-/** `{ total: … }` at the end of a program is its value. */
-function isLabeled(statement: AnyNode, { tree }: ProgramSyntax): boolean {
-  const label = tree.parentOf(statement);
-  const block = label?.type === "LabeledStatement" ? tree.parentOf(label) : undefined;
-  return block !== undefined && block === findLastStatement(tree.root);
-}
-
-/** The next node that holds the promise; `undefined` if something handles it. */
-function passOn(node: AnyNode, parent: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
-  if (PASSING.has(parent.type) || parent.type === "SequenceExpression") return parent;
-  const isAnswer = parent.type === "ReturnStatement" || (isFunction(parent) && parent.body === node);
-  return isAnswer ? passAnswer(parent, syntax) : undefined;
-}
-
-/** The return value of a callback: `map` collects it, `forEach` drops it. Another rule covers async callbacks. */
-function passAnswer(from: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
-  const callback = isFunction(from) ? from : functionAround(syntax.around(from));
-  const user = callback && syntax.tree.parentOf(callback);
-  if (!callback || callback.async) return undefined;
-  if (user?.type !== "CallExpression" || user.arguments[0] !== callback) return undefined;
-  const method = withoutChain(user.callee);
-  const name = method.type === "MemberExpression" ? staticName(method.property, method.computed) : undefined;
-  if (name === "forEach") return "dropped";
-  return name === "map" || name === "flatMap" ? user : undefined;
-}
-
-/** Whether the program reads nothing of the variable except its `length`. */
-function isUnused(name: Identifier, { globals, tree }: ProgramSyntax): boolean {
-  const mentions = globals.bindingOf(name)?.mentions;
-  return (
-    mentions?.every((mention) => {
-      const parent = tree.parentOf(mention);
-      if (parent?.type !== "MemberExpression" || parent.object !== mention) return false;
-      return staticName(parent.property, parent.computed) === "length";
-    }) ?? false
-  );
-}
-
-const TO_TEXT: ReadonlySet<string> = new Set(["String", "Number"]);
-const MAX_DEPTH = 20;
-
-/**
- * Whether a promise is used as its result without a type error: a string gets `[object Promise]`, JSON gets `{}`, a
- * spread gets nothing. The checker finds the type errors (a member, a comparison, a product).
- */
-function isMisread(node: AnyNode, syntax: ProgramSyntax): boolean {
-  const parent = syntax.tree.parentOf(node);
-  if (parent?.type === "BinaryExpression") return parent.operator === "+";
-  if (parent?.type === "TemplateLiteral") {
-    return syntax.tree.parentOf(parent)?.type !== "TaggedTemplateExpression";
-  }
-  if (parent?.type === "SpreadElement") return isSpread(node, parent, syntax);
-  return isStringified(node, syntax);
-}
-
-/** An array of promises can be spread; a promise has no properties. */
-function isSpread(node: AnyNode, spread: AnyNode, { tree }: ProgramSyntax): boolean {
-  const value = withoutChain(node);
-  return value.type !== "ArrayExpression" && tree.parentOf(spread)?.type === "ObjectExpression";
-}
-
-/** The first argument of `JSON.stringify` at any depth, or of `String` itself. */
-function isStringified(node: AnyNode, syntax: ProgramSyntax): boolean {
-  let inner = node;
-  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const parent = syntax.tree.parentOf(inner);
-    if (parent?.type === "CallExpression") return parent.arguments[0] === inner && takesResult(parent, syntax, depth);
-    const isPart = parent?.type === "Property" && parent.value === inner;
-    const isInside = parent?.type === "ObjectExpression" || parent?.type === "ArrayExpression";
-    if (!parent || !(isPart || isInside || parent.type === "ParenthesizedExpression")) return false;
-    inner = parent;
-  }
-  return false;
-}
-
-function takesResult({ callee }: CallExpression, { globals }: ProgramSyntax, depth: number): boolean {
-  const called = withoutChain(callee);
-  if (called.type === "Identifier") return depth === 0 && TO_TEXT.has(called.name) && !globals.bindingOf(called);
-  if (called.type !== "MemberExpression" || called.object.type !== "Identifier") return false;
-  const isJson = called.object.name === "JSON" && !globals.bindingOf(called.object);
-  return isJson && staticName(called.property, called.computed) === "stringify";
+function describeChange(tool: string): string {
+  return `\`${tool}\` may change something and is not awaited, so the program can end before it is done`;
 }
 
 /** Array methods that use the return value of their callback at once: a promise is always wrong. */
@@ -191,44 +77,86 @@ export const noUnhandledAsync: AnalysisRule = {
   name: "no-unhandled-async",
   severity: "warn",
   check: (syntax) => {
-    const returned = findReturned(syntax);
+    // The statements that give the program its value: normalization returns them, so they are awaited.
+    const returned = new Set<AnyNode>(findResults(syntax.tree.root).map(({ statement }) => statement));
+    const facts: AsyncFacts = {
+      ...syntax,
+      ...createChangeFinder(syntax),
+      returned,
+      follow: createPromiseWalk(syntax),
+    };
     return syntax.tree.nodes.flatMap((node): readonly Objection[] => {
-      if (node.type === "CallExpression") return objectToCallback(node, syntax, returned);
-      return node.type === "ExpressionStatement" && !returned.has(node) ? objectToDropped(node.expression, syntax) : [];
+      if (node.type === "ExpressionStatement") return returned.has(node) ? [] : objectToDropped(node.expression, facts);
+      if (node.type !== "CallExpression") return [];
+      const found = objectToCallback(node, facts);
+      return found.length > 0 ? found : objectToLostChange(node, facts);
     });
   },
 };
 
-function objectToCallback(
-  call: CallExpression,
-  syntax: ProgramSyntax,
-  returned: ReadonlySet<AnyNode>,
-): readonly Objection[] {
+interface AsyncFacts extends ProgramSyntax, ChangeFinder {
+  readonly returned: ReadonlySet<AnyNode>;
+  readonly follow: ReturnType<typeof createPromiseWalk>;
+}
+
+/** The promise of an own async function that makes a change, lost in any other way than those below. */
+function objectToLostChange(call: CallExpression, syntax: AsyncFacts): readonly Objection[] {
+  const made = asyncMadeBy(call, syntax);
+  const tool = made && syntax.findChange(made);
+  if (!made || tool === undefined) return [];
+  const isStatement = syntax.tree.parentOf(call)?.type === "ExpressionStatement";
+  const loss = isStatement ? undefined : syntax.follow(call);
+  if (!loss && !(isTimer(call, syntax) && !syntax.callsResolver(made))) return [];
+  const fix = isTimer(call, syntax)
+    ? "await the time first: `await new Promise((done) => setTimeout(done, ms))`"
+    : "await it, or several with `await Promise.all([…])`";
+  return [{ offset: call.start, message: describeChange(tool), fix, isChange: !loss?.isMeant }];
+}
+
+/** The async function whose promise a call returns, or collects with `map`, or that it starts later. */
+function asyncMadeBy(call: CallExpression, syntax: ProgramSyntax): AnyNode | undefined {
+  const callee = withoutChain(call.callee);
+  const [callback] = call.arguments;
+  if (callee.type !== "MemberExpression" && !isTimer(call, syntax)) return asyncAt(callee, syntax);
+  const name = callee.type === "MemberExpression" ? staticName(callee.property, callee.computed) : undefined;
+  const isCollecting = name !== undefined && COLLECTING.has(name);
+  return callback && (isCollecting || isTimer(call, syntax)) ? asyncAt(callback, syntax) : undefined;
+}
+
+function isTimer({ callee }: CallExpression, { globals }: ProgramSyntax): boolean {
+  return callee.type === "Identifier" && callee.name === "setTimeout" && !globals.bindingOf(callee);
+}
+
+/** Raises an objection about an async function to an error if the function makes a change. */
+function raise(objection: Objection, made: AnyNode, { callsResolver, findChange }: ChangeFinder): Objection {
+  const tool = callsResolver(made) ? undefined : findChange(made);
+  if (tool === undefined) return objection;
+  return { ...objection, message: `${objection.message}, and \`${tool}\` may change something`, isChange: true };
+}
+
+function objectToCallback(call: CallExpression, syntax: AsyncFacts): readonly Objection[] {
   const callee = withoutChain(call.callee);
   const name = callee.type === "MemberExpression" ? staticName(callee.property, callee.computed) : undefined;
   const [callback] = call.arguments;
-  if (name === undefined || !callback || !isAsync(callback, syntax)) return [];
+  const made = callback && asyncAt(callback, syntax);
+  if (name === undefined || !callback || !made) return [];
   const offset = callback.start;
   if (name === "forEach") {
     const fix = "use `for (const item of list)` with `await`, or `await Promise.all(list.map(async …))`";
-    return [{ offset, message: "`forEach` does not wait for an async function", fix }];
+    return [raise({ offset, message: "`forEach` does not wait for an async function", fix }, made, syntax)];
   }
   if (DECIDING.has(name)) {
     const fix = "await the results first: `const results = await Promise.all(list.map(async …))`";
-    return [{ offset, message: `\`${name}\` gets a promise from an async function, not its result`, fix }];
+    const message = `\`${name}\` gets a promise from an async function, not its result`;
+    return [raise({ offset, message, fix }, made, syntax)];
   }
-  if (!COLLECTING.has(name) || !isUsedAtOnce(call, syntax, returned)) return [];
-  return [
-    {
-      offset,
-      message: `\`${name}\` returns promises that are not awaited here`,
-      fix: "wrap it: `await Promise.all(…)`",
-    },
-  ];
+  if (!COLLECTING.has(name) || !isUsedAtOnce(call, syntax)) return [];
+  const message = `\`${name}\` returns promises that are not awaited here`;
+  return [raise({ offset, message, fix: "wrap it: `await Promise.all(…)`" }, made, syntax)];
 }
 
 /** `list.map(async …)` as a statement, or followed by an array method. */
-function isUsedAtOnce(call: CallExpression, { tree }: ProgramSyntax, returned: ReadonlySet<AnyNode>): boolean {
+function isUsedAtOnce(call: CallExpression, { tree, returned }: AsyncFacts): boolean {
   let parent = tree.parentOf(call);
   if (parent?.type === "ChainExpression") parent = tree.parentOf(parent);
   if (parent?.type === "ExpressionStatement") return !returned.has(parent);
@@ -237,42 +165,37 @@ function isUsedAtOnce(call: CallExpression, { tree }: ProgramSyntax, returned: R
   return name !== undefined && USING.has(name);
 }
 
-function objectToDropped(expression: AnyNode, syntax: ProgramSyntax): readonly Objection[] {
+function objectToDropped(expression: AnyNode, syntax: AsyncFacts): readonly Objection[] {
   const call = withoutChain(expression);
   if (call.type !== "CallExpression") return [];
   const callee = withoutChain(call.callee);
   const offset = call.start;
   const fix = "write `await` before it";
-  if (callee.type === "Identifier" && isAsync(callee, syntax)) {
-    return [{ offset, message: `the async function \`${callee.name}\` is not awaited`, fix }];
+  const made = asyncAt(callee, syntax);
+  if (made) {
+    const subject = callee.type === "Identifier" ? `the async function \`${callee.name}\`` : "this async function";
+    return [raise({ offset, message: `${subject} is not awaited`, fix }, made, syntax)];
   }
-  if (isFunction(callee) && callee.async) return [{ offset, message: "this async function is not awaited", fix }];
   if (callee.type !== "MemberExpression") return [];
   const name = staticName(callee.property, callee.computed);
   const source = withoutChain(callee.object);
-  const isPromise = calledNamespace(source, syntax) !== undefined || isPromiseMaker(source, syntax);
+  const called = calledTool(source, syntax);
+  if (called && mayChange(called, syntax)) return []; // the other rule refuses it
+  const isPromise = called !== undefined || isPromiseMaker(source, syntax);
   if (call.arguments.some((argument) => isHandedIn(argument, syntax))) return [];
   return (name === "then" || name === "finally") && isPromise
     ? [{ offset, message: "the promise of this chain is not awaited", fix }]
     : [];
 }
 
-/** `resolve` in `new Promise((resolve, reject) => …)`: the caller of the function waits for it. */
-function isHandedIn(node: AnyNode, { globals }: ProgramSyntax): boolean {
-  const inner = withoutParens(node);
-  const [declarer] = globals.bindingOf(inner)?.declarers ?? [];
-  if (inner.type !== "Identifier" || !declarer || !isFunction(declarer)) return false;
-  return declarer.params.some((param) => param.type === "Identifier" && param.name === inner.name);
-}
-
 function isPromiseMaker(node: AnyNode, syntax: ProgramSyntax): boolean {
   const call = withoutParens(node);
-  return call.type === "CallExpression" && isAsync(withoutChain(call.callee), syntax);
+  return call.type === "CallExpression" && asyncAt(withoutChain(call.callee), syntax) !== undefined;
 }
 
 /** An async function, written here or declared under this name. */
-function isAsync(node: AnyNode, { globals }: ProgramSyntax): boolean {
+function asyncAt(node: AnyNode, { globals }: ProgramSyntax): AnyNode | undefined {
   const inner = withoutParens(node);
   const value = isFunction(inner) ? inner : globals.valueOf(inner);
-  return value !== undefined && isFunction(value) && value.async;
+  return value !== undefined && isFunction(value) && value.async ? value : undefined;
 }

@@ -3,7 +3,7 @@
 import { defined } from "../../domain/index.ts";
 import type { CallProgress, Decision, JsonObject } from "../../domain/index.ts";
 
-import type { CallAnswer, Crossing } from "../crossing.ts";
+import type { CallAnswer, Crossing, InvokeOptions } from "../crossing.ts";
 
 export function skipInDryRun(crossing: Crossing): void {
   const { bridge, isSkipped, call, verdict, target } = crossing;
@@ -36,14 +36,45 @@ export function invoke(crossing: Crossing): Promise<void> {
     if (bridge.deadlines.close(waiting)) reject(thrown);
   };
   try {
-    makeCall(crossing, waiting.abort.signal).then(take, fail);
+    makeCall(crossing, { signal: waiting.abort.signal, ...askPerson(crossing, waiting, fail) }).then(take, fail);
   } catch (thrown) {
     fail(thrown);
   }
   return promise;
 }
 
-function makeCall(crossing: Crossing, signal: AbortSignal): Promise<CallAnswer> {
+/**
+ * Lets the upstream ask the person behind the call. Meanwhile the call has no time limit and gives its slot to others.
+ * When the program is suspended, the call is given up: a resumed program makes it again.
+ */
+function askPerson(
+  { bridge, call, tool }: Crossing,
+  waiting: ReturnType<Crossing["bridge"]["deadlines"]["open"]>,
+  fail: (thrown: unknown) => void,
+): Pick<InvokeOptions, "askInput"> {
+  const { options, deadlines, slots } = bridge;
+  const { askInput: ask } = options;
+  if (!ask) return {};
+  return {
+    askInput: async (question, canRepeat) => {
+      deadlines.hold(waiting);
+      slots.leave();
+      try {
+        return await ask(call, tool, question, canRepeat);
+      } catch (thrown) {
+        fail(thrown);
+        waiting.abort.abort(thrown);
+        throw thrown;
+      } finally {
+        await slots.enter();
+        deadlines.proceed(waiting);
+      }
+    },
+  };
+}
+
+function makeCall(crossing: Crossing, how: Pick<InvokeOptions, "signal" | "askInput">): Promise<CallAnswer> {
+  const { signal } = how;
   const { bridge, seq, call, entry, target, trace } = crossing;
   const { tool, answer, judge } = target;
   const { options, emit, hostTime } = bridge;
@@ -54,5 +85,5 @@ function makeCall(crossing: Crossing, signal: AbortSignal): Promise<CallAnswer> 
     return answer(call.args, { signal, onSent, spend, decide }).then((value) => ({ value, attachments: [] }));
   }
   const onProgress = (progress: CallProgress): void => emit({ kind: "progress", seq, tool: tool.address, progress });
-  return options.invoke(tool, call.args, { signal, onProgress, onSent, spend, ...defined({ trace }) });
+  return options.invoke(tool, call.args, { ...how, onProgress, onSent, spend, ...defined({ trace }) });
 }

@@ -1,9 +1,10 @@
 /** Steps that keep what happened: in the ledger, the journal, the session's labels and the events of the execution. */
 
 import { defined } from "../../domain/index.ts";
-import type { JsonObject } from "../../domain/index.ts";
-import { digestOf } from "../../text/index.ts";
+import type { Digest, JsonObject } from "../../domain/index.ts";
+import { digestLarge, digestOf } from "../../text/index.ts";
 
+import { startInSlices } from "../crossing.ts";
 import type { Crossing } from "../crossing.ts";
 
 /** Its own records name the host, which is more than this one could say. */
@@ -77,20 +78,26 @@ export function report(crossing: Crossing): void {
 }
 
 /** With a digest of the result instead of the result, in the order of canonical JSON. Only `recorded()` waits for it. */
-export function recordEnd({ bridge, seq, entry, reply, record }: Crossing): void {
-  if (!reply) return;
+export function recordEnd({ bridge, seq, entry, reply, record }: Crossing): Promise<void> | undefined {
+  if (!reply) return undefined;
   const { execution, preview } = bridge.options;
-  const detail = defined({
-    code: reply.ok ? undefined : reply.error.code,
-    dryRun: record.dryRun,
-    execution,
-    ms: record.ms,
-    outcome: record.outcome,
-    preview: reply.ok ? preview?.(reply.json) : undefined,
-    result: reply.ok ? digestOf(reply.json) : undefined,
-    seq,
-  });
-  void bridge.recorder.record("batched", "call.ended", entry.tool, { ...detail, ...entry.note });
+  const write = (result?: Digest): void => {
+    const detail = defined({
+      code: reply.ok ? undefined : reply.error.code,
+      dryRun: record.dryRun,
+      execution,
+      ms: record.ms,
+      outcome: record.outcome,
+      preview: reply.ok ? preview?.(reply.json) : undefined,
+      result,
+      seq,
+    });
+    void bridge.recorder.record("batched", "call.ended", entry.tool, { ...detail, ...entry.note });
+  };
+  // The call was made: its record does not depend on the time that is left.
+  if (reply.ok) return startInSlices(digestLarge(reply.json), bridge.hostTime.owner, write);
+  write();
+  return undefined;
 }
 
 export function deliverLabels({ arrival, reply, entry }: Crossing): Promise<void> | undefined {

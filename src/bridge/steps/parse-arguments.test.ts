@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
 import type { JsonSchema, Limits } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
 import { createTool } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
@@ -22,7 +23,7 @@ const SCHEMA: JsonSchema = {
 };
 
 function parse(raw: unknown, limits: Partial<Limits> = {}, input: JsonSchema = { type: "object" }): unknown {
-  return parseArguments(createTool("github.listIssues", { input }), raw, { ...DEFAULT_LIMITS, ...limits });
+  return runAtOnce(parseArguments(createTool("github.listIssues", { input }), raw, { ...DEFAULT_LIMITS, ...limits }));
 }
 
 function invalid(problem: string, signature = "Record<string, unknown>"): GloveboxError {

@@ -61,7 +61,7 @@ export const STEPS: readonly Step[] = [
   // Learns the shape of the result, unless the session has read labeled data or reads it with this call.
   { name: "learn shape", phase: "if made", run: learnShape },
   // Keeps files on the host and puts their handles into the result.
-  { name: "store attachments", phase: "if made", run: storeAttachments },
+  { name: "store attachments", phase: "if made", isLong: true, run: storeAttachments },
   // Checks the result against the limits and the output schema, and makes it the reply.
   { name: "parse result", phase: "until replied", isLong: true, run: takeResult },
   // Frees the slot.

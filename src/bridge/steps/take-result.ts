@@ -1,13 +1,13 @@
 /** Steps that turn what an upstream answered into the JSON that enters the isolate. */
 
-import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, Limits, ResultId, Tool } from "../../domain/index.ts";
-import { writeJson } from "../../text/index.ts";
-import { runInSlices } from "../../timing/index.ts";
+import { findExcess, writeJson } from "../../text/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 
 import { checkSchema } from "../check-schema.ts";
-import type { AttachedFile, Crossing, CallAnswer } from "../crossing.ts";
+import { startInSlices } from "../crossing.ts";
+import type { AttachedFile, BridgeState, Crossing, CallAnswer } from "../crossing.ts";
 
 /** The schema of a larger result is checked in another turn. */
 const LARGE_BYTES = 64 * 1024;
@@ -16,10 +16,10 @@ const BASE64_CHARS = 4;
 const BASE64_BYTES = 3;
 
 /** Shapes are shared by all sessions, and a tool can return what it is given: so none is learned beside labeled data. */
-export function learnShape({ bridge, tool, seq, target, value }: Crossing): void {
+export function learnShape({ bridge, tool, seq, target, value, call }: Crossing): void {
   const { learn, flow } = bridge.options;
   const labels = flow?.sourcesWith(tool, seq) ?? [];
-  if (!target.answer && labels.length === 0) learn?.(tool, value);
+  if (!target.answer && labels.length === 0) learn?.(tool, call.args, value);
 }
 
 /** Files never enter an isolate: the program gets the handle of each in its place. */
@@ -34,11 +34,27 @@ export function storeAttachments(crossing: Crossing): Promise<void> | undefined 
 
 /** A large result is written in slices. */
 export function takeResult(crossing: Crossing): Promise<void> | undefined {
-  const { bridge, tool, value } = crossing;
-  const take = (json: string): undefined => void (crossing.reply = { ok: true, json });
-  const work = parseResult(tool, value, bridge.options.limits);
-  const first = work.next();
-  return first.done === true ? take(first.value) : runInSlices(work, bridge.hostTime.spend).then(take);
+  const { bridge, target, tool, value } = crossing;
+  const take = (json: string): void => void (crossing.reply = { ok: true, json });
+  const { isLenient, limits } = bridge.options;
+  // A builtin has no upstream that could be lenient.
+  const mayDiffer = target.answer === undefined && isLenient?.(tool) === true;
+  const onProblems = mayDiffer ? (problems: readonly string[]) => note(bridge, tool, problems) : undefined;
+  return startInSlices(parseResult(tool, value, limits, onProblems), bridge.hostTime.spend, take);
+}
+
+/** More findings do not help. */
+const MAX_MISMATCHES = 20;
+const MAX_PROBLEM_CHARS = 200;
+
+/** Once for each tool and place: the items of an array are one place. */
+function note({ mismatches }: BridgeState, { address }: Tool, problems: readonly string[]): void {
+  for (const problem of problems) {
+    const place = problem.replaceAll(/\[\d+\]/g, "[]").slice(0, MAX_PROBLEM_CHARS);
+    const key = `${address} ${place}`;
+    if (mismatches.size < MAX_MISMATCHES && !mismatches.has(key))
+      mismatches.set(key, { tool: address, problem: place });
+  }
 }
 
 /** `maxBytes` bounds all files of the call together; more throws `LIMIT_SIZE` before any is kept. */
@@ -73,11 +89,21 @@ function tooManyFiles(maxBytes: number): GloveboxError {
   return new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for fewer or smaller files" });
 }
 
-/** The JSON text of a result within the limits; a declared output schema is held against the server. */
-export function* parseResult(tool: Tool, value: Json, limits: Limits): SlicedWork<string> {
-  if (depthOf(value, limits.depth) > limits.depth) {
-    const message = `The result of ${tool.address} nests deeper than ${limits.depth} levels (depth)`;
-    throw new GloveboxError("LIMIT_SIZE", message);
+/**
+ * The JSON text of a result within the limits; a declared output schema is held against the server. With `onProblems`, a
+ * result that does not match the schema is passed on.
+ */
+export function* parseResult(
+  tool: Tool,
+  value: Json,
+  limits: Limits,
+  onProblems?: (problems: readonly string[]) => void,
+): SlicedWork<string> {
+  const excess = yield* findExcess(value, limits.depth);
+  if (excess) {
+    const deep = `nests deeper than ${limits.depth} levels (depth)`;
+    const problem = excess.of === "depth" ? deep : `has an object with more than ${excess.most} keys`;
+    throw new GloveboxError("LIMIT_SIZE", `The result of ${tool.address} ${problem}`);
   }
   const json = yield* writeJson(value);
   const bytes = Buffer.byteLength(json);
@@ -86,8 +112,9 @@ export function* parseResult(tool: Tool, value: Json, limits: Limits): SlicedWor
     throw new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for less: a filter, a page, fewer fields" });
   }
   if (bytes > LARGE_BYTES) yield;
-  const problems = tool.output ? checkSchema(tool.output, value, "result") : [];
-  if (problems.length > 0) {
+  const problems = tool.output ? yield* checkSchema(tool.output, value, "result") : [];
+  if (problems.length > 0 && onProblems) onProblems(problems);
+  else if (problems.length > 0) {
     const message = `${tool.address} returned a result that does not fit its own output schema: ${problems.join("; ")}`;
     const hint = "The server is at fault; report it to its operator";
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, { hint });

@@ -3,16 +3,12 @@
  * Fails closed: a definition that cannot be compared with the store or recorded is withheld.
  */
 
+/** A tool that is not offered, and why. */
+export type HeldBack = Parameters<typeof describeWithheld>[0];
+
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
-import type {
-  ConnectorId,
-  Digest,
-  Instant,
-  Json,
-  JsonObject,
-  UpstreamSettings,
-  WithheldTool,
-} from "../../domain/index.ts";
+import type { describeWithheld } from "../../domain/index.ts";
+import type { ConnectorId, Digest, Instant, Json, JsonObject, UpstreamSettings } from "../../domain/index.ts";
 import type { HeldRow, Store } from "../../store/index.ts";
 import { DAY_MS } from "../../timing/index.ts";
 import { createCollisionTest, nameTools } from "../name-tools.ts";
@@ -22,7 +18,7 @@ import type { Pins } from "./read-pins.ts";
 
 export interface PinEntry {
   readonly actor: string;
-  readonly action: "tool.pinned" | "tool.held" | "tool.approved";
+  readonly action: "tool.pinned" | "tool.held" | "tool.approved" | "tool.rejected";
   readonly subject: string;
   readonly detail: JsonObject;
 }
@@ -37,7 +33,7 @@ export interface PinPowers {
 
 export interface WithheldDefinition {
   readonly tool: ListedTool;
-  readonly why: WithheldTool["why"];
+  readonly why: HeldBack["why"];
 }
 
 /** The tools of one server, admitted or withheld, each in the order of the listing. */
@@ -127,11 +123,11 @@ function nameFresh(
   return fresh.map((tool) => ({ tool, name: names.get(tool.remoteName) ?? "" }));
 }
 
-function divide({ tools }: ToolListing, pins: Pins, whenMissing: WithheldTool["why"]): ToolAdmission {
+function divide({ tools }: ToolListing, pins: Pins, whenMissing: HeldBack["why"]): ToolAdmission {
   const isPinned = ({ remoteName, digest }: ListedTool): boolean => pins.get(remoteName)?.digest === digest;
   const names = namesOf(pins);
   const collides = createCollisionTest(names);
-  const explain = ({ remoteName }: ListedTool): WithheldTool["why"] => {
+  const explain = ({ remoteName }: ListedTool): HeldBack["why"] => {
     if (pins.has(remoteName)) return "changed";
     return whenMissing === "new" && collides(remoteName) ? "collides" : whenMissing;
   };

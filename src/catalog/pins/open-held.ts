@@ -1,10 +1,13 @@
 /** Withheld definitions with their differences, and their approval by an operator. No model can reach this. */
 
-import { GloveboxError, defined, isJsonObject } from "../../domain/index.ts";
+import * as z from "zod";
+
+import { GloveboxError, defined, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Approval, ConnectorId, Digest, HeldChange, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { HeldRow, PinRow, Store } from "../../store/index.ts";
 import type { PinPowers } from "./admit-tools.ts";
 import { describeDifference } from "./describe-difference.ts";
+import { findSuspicious } from "./find-suspicious.ts";
 import { canBeNamespace, createCollisionTest, nameTools } from "../name-tools.ts";
 import type { CleanText } from "../prose.ts";
 import { namePins, namesOf, readPins } from "./read-pins.ts";
@@ -18,10 +21,17 @@ export interface HeldTool {
   readonly digest: Digest;
   readonly seenAt: Instant;
   readonly difference: readonly string[];
+  /** Text of the new definition that speaks to the model instead of describing the tool; absent if there is none. */
+  readonly suspicious?: readonly string[];
+  /** Who rejected exactly this definition; absent if it was not rejected. */
+  readonly rejectedBy?: string;
 }
 
-/** `tools` are the server's names or the names in programs; `"all"` means everything withheld of this server. */
-export interface ApproveRequest {
+/**
+ * `tools` are the server's names or the names in programs; `"all"` means everything withheld of this server that was
+ * not rejected.
+ */
+export interface HeldRequest {
   readonly server: ConnectorId;
   readonly tools: readonly string[] | "all";
   readonly principal: Principal;
@@ -29,13 +39,21 @@ export interface ApproveRequest {
 
 export interface HeldDefinitions {
   list(server?: ConnectorId): Promise<readonly HeldTool[]>;
-  /** Accepts exactly what it passed to `show`; nothing, with REQUEST_NOT_FOUND, if a named tool is not withheld. */
-  approve(request: ApproveRequest, show?: (held: readonly HeldTool[]) => void): Promise<readonly HeldTool[]>;
+  /**
+   * Accepts exactly what it passed to `confirm`, unless that returns false; then the result is `undefined`. Accepts
+   * nothing, with REQUEST_NOT_FOUND, if a named tool is not withheld.
+   */
+  approve(request: HeldRequest, confirm?: Confirm): Promise<readonly HeldTool[] | undefined>;
+  /** Records that these definitions are unwanted. They stay withheld, and `"all"` no longer includes them. */
+  reject(request: HeldRequest): Promise<readonly HeldTool[]>;
 }
+
+type Confirm = (held: readonly HeldTool[]) => boolean | Promise<boolean>;
 
 interface HeldPowers extends Pick<PinPowers, "store" | "record"> {
   readonly clean: CleanText;
   readonly now: () => Instant;
+  readonly values: Pick<Store["meta"], "get" | "set">;
   /** Called after every approval, so that running gateways notice it. */
   readonly onApproved: () => Promise<void>;
 }
@@ -44,14 +62,22 @@ interface HeldDefinition {
   readonly row: HeldRow;
   readonly pin: PinRow | undefined;
   readonly collides: boolean;
+  readonly rejectedBy: string | undefined;
 }
 
 const SHOWN_NAME_LENGTH = 128;
+/** Where rejections are kept, newest last: a row of the store is gone when a server stops listing a tool. */
+const REJECTED_KEY = "held.rejected";
+const MAX_REJECTED = 1_000;
+const REJECTED = z.array(z.tuple([z.string(), z.string()])).catch([]);
 
 /** Uses only the store: no server is started, and an approval covers exactly what was shown. */
-export function openHeldDefinitions({ store, record, clean, now, onApproved }: HeldPowers): HeldDefinitions {
+export function openHeldDefinitions(powers: HeldPowers): HeldDefinitions {
+  const { store, record, clean, now, values, onApproved } = powers;
+  const readRejected = async () => REJECTED.parse(parseJson((await values.get(REJECTED_KEY)) ?? "[]"));
   const read = async (server?: ConnectorId): Promise<readonly HeldDefinition[]> => {
     const [rows, pinned] = await Promise.all([store.held(server), store.list(server)]);
+    const rejected = new Map(await readRejected());
     const byServer = Map.groupBy(pinned, ({ connector }) => connector);
     const tests = new Map([...byServer].map(([id, own]) => [id, createCollisionTest(namesOf(namePins(own)))]));
     return Promise.all(
@@ -59,22 +85,25 @@ export function openHeldDefinitions({ store, record, clean, now, onApproved }: H
         row,
         pin: await store.find(row.connector, row.remoteName),
         collides: tests.get(row.connector)?.(row.remoteName) ?? false,
+        rejectedBy: rejected.get(rejectionKey(row)),
       })),
     );
+  };
+  const select = async ({ server, tools }: HeldRequest) => {
+    const held = await read(server);
+    const remoteNames = held.map(({ row }) => row.remoteName);
+    const names = nameTools(remoteNames, namesOf(await readPins(store, server)));
+    return { names, wanted: choose(held, { server, tools, names }) };
   };
   const show = (held: HeldDefinition): HeldTool => toHeldTool(held, clean);
 
   return {
     list: async (server) => (await read(server)).map(show),
-    approve: async ({ server, tools, principal }, onShow) => {
-      const held = await read(server);
-      const names = nameTools(
-        held.map(({ row }) => row.remoteName),
-        namesOf(await readPins(store, server)),
-      );
-      const wanted = choose(held, { server, tools, names });
+    approve: async (request, confirm) => {
+      const { server, principal } = request;
+      const { names, wanted } = await select(request);
       const shown = wanted.map(show);
-      onShow?.(shown);
+      if (confirm && !(await confirm(shown))) return undefined;
       for (const { row, pin } of wanted) {
         const detail = { server, definition: row.digest, previous: pin?.digest ?? null };
         await record({ actor: principal.id, action: "tool.approved", subject: row.remoteName, detail });
@@ -88,14 +117,30 @@ export function openHeldDefinitions({ store, record, clean, now, onApproved }: H
       await onApproved();
       return shown;
     },
+    reject: async (request) => {
+      const { server, principal } = request;
+      const { wanted } = await select(request);
+      for (const { row } of wanted) {
+        const detail = { server, definition: row.digest };
+        await record({ actor: principal.id, action: "tool.rejected", subject: row.remoteName, detail });
+      }
+      const fresh = wanted.map(({ row }): [string, string] => [rejectionKey(row), principal.id]);
+      const all = [...new Map([...(await readRejected()), ...fresh])];
+      await values.set(REJECTED_KEY, JSON.stringify(all.slice(-MAX_REJECTED)));
+      return wanted.map((held) => show({ ...held, rejectedBy: principal.id }));
+    },
   };
+}
+
+function rejectionKey({ connector, remoteName, digest }: HeldRow): string {
+  return `${digest} ${connector} ${remoteName}`;
 }
 
 function choose(
   held: readonly HeldDefinition[],
-  { server, tools, names }: Omit<ApproveRequest, "principal"> & { readonly names: ReadonlyMap<string, string> },
+  { server, tools, names }: Omit<HeldRequest, "principal"> & { readonly names: ReadonlyMap<string, string> },
 ): readonly HeldDefinition[] {
-  if (tools === "all") return held;
+  if (tools === "all") return held.filter(({ rejectedBy }) => rejectedBy === undefined);
   const chosen = tools.map((tool) => {
     const found = held.filter(({ row }) => row.remoteName === tool);
     const alike = found.length > 0 ? found : held.filter(({ row }) => names.get(row.remoteName) === tool);
@@ -107,9 +152,10 @@ function choose(
   return [...new Set(chosen.flat())];
 }
 
-function toHeldTool({ row, pin, collides }: HeldDefinition, clean: CleanText): HeldTool {
+function toHeldTool({ row, pin, collides, rejectedBy }: HeldDefinition, clean: CleanText): HeldTool {
   const { connector: server, remoteName, digest, seenAt } = row;
   const before = pin ? parseDefinition(pin.definition) : null;
+  const suspicious = findSuspicious({ name: remoteName, ...parseDefinition(row.definition) }, clean);
   return {
     server,
     tool: clean(remoteName.slice(0, SHOWN_NAME_LENGTH)).replaceAll(/[\n\t]+/g, " "),
@@ -117,6 +163,7 @@ function toHeldTool({ row, pin, collides }: HeldDefinition, clean: CleanText): H
     digest,
     seenAt,
     difference: describeDifference(before, parseDefinition(row.definition), clean),
+    ...defined({ rejectedBy, suspicious: suspicious.length > 0 ? suspicious : undefined }),
   };
 }
 

@@ -20,7 +20,12 @@ interface Upstream extends Connector {
 
 const certain = <Value>(value: Value | undefined): Value => value ?? assert.fail();
 const idOf = (name: string): ConnectorId => certain(parseConnectorId(name));
-const OPERATOR: Principal = { id: certain(parsePrincipalId("operator")), kind: "operator", groups: [] };
+const OPERATOR: Principal = {
+  id: certain(parsePrincipalId("operator")),
+  kind: "person",
+  roles: ["operator"],
+  groups: [],
+};
 
 function tool(name: string, rest: Partial<RemoteTool> = {}): RemoteTool {
   return { name, description: "Reads", input: { type: "object" }, output: null, annotations: {}, ...rest };
@@ -74,6 +79,7 @@ async function look(catalog: Catalog): Promise<readonly (readonly string[])[]> {
 const heldOf = (store: Store, entries: PinEntry[] = []) =>
   openHeldDefinitions({
     store: store.pins,
+    values: store.meta,
     record: async (entry) => entries.push(entry),
     clean: (text) => text,
     onApproved: async () => undefined,
@@ -249,7 +255,9 @@ describe("an operator", () => {
     );
     const approvals: PinEntry[] = [];
     const request = { server: upstream.id, tools: ["x"], principal: OPERATOR };
-    const approved = await heldOf(store, approvals).approve(request);
+    const refused = await heldOf(store, approvals).approve(request, () => false);
+    assert.deepEqual([refused, approvals], [undefined, []]);
+    const approved = (await heldOf(store, approvals).approve(request, () => true)) ?? [];
     assert.deepEqual(
       approved.map(({ tool: name, why }) => [name, why]),
       [["x", "new"]],
@@ -258,6 +266,31 @@ describe("an operator", () => {
     assert.deepEqual(approvals, [{ actor: "operator", action: "tool.approved", subject: "x", detail }]);
     assert.deepEqual(await look(catalog), [["a.x"], ["a.y new"]]);
     await heldOf(store).approve({ ...request, tools: "all" });
+    assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
+  });
+  it("keeps a rejected definition withheld, out of all, and acceptable by name", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("x"), tool("y"));
+    const catalog = open(store, upstream, { mode: "approve" });
+    await look(catalog);
+    const entries: PinEntry[] = [];
+    const held = heldOf(store, entries);
+    const request = { server: upstream.id, principal: OPERATOR };
+    await held.reject({ ...request, tools: ["x"] });
+    assert.deepEqual(
+      entries.map(({ action, subject }) => [action, subject]),
+      [["tool.rejected", "x"]],
+    );
+    assert.deepEqual(
+      (await held.list()).map(({ tool: name, rejectedBy }) => [name, rejectedBy]),
+      [
+        ["x", "operator"],
+        ["y", undefined],
+      ],
+    );
+    await held.approve({ ...request, tools: "all" });
+    assert.deepEqual(await look(catalog), [["a.y"], ["a.x new"]]);
+    await held.approve({ ...request, tools: ["x"] });
     assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
   });
   it("approves the definition that was shown, not a later one", async () => {

@@ -1,6 +1,6 @@
 /** Finds the addresses and names that are nearest to an unknown one, for "did you mean". */
 
-import type { CatalogSnapshot, ToolAddress } from "../../domain/index.ts";
+import type { CatalogSnapshot, Tool, ToolAddress } from "../../domain/index.ts";
 import { countEdits } from "../../text/index.ts";
 
 /** A guest chooses the name, and a server those of its tools, so only this much of each is compared. */
@@ -20,24 +20,80 @@ interface FoldedName {
 
 interface NamedAddress {
   readonly address: ToolAddress;
+  readonly isDeprecated: boolean;
   readonly whole: FoldedName;
   readonly method: FoldedName;
+  readonly words: readonly string[];
 }
 
 /** Tools are immutable and live as long as their snapshot. */
 const folded = new WeakMap<CatalogSnapshot["tools"], readonly NamedAddress[]>();
 
-/** At most `count` addresses, nearest first, that share half of their characters, ignoring case and separators. */
-export function findNearest({ tools }: CatalogSnapshot, name: string, count: number): readonly ToolAddress[] {
+/**
+ * At most `count` addresses that have all words of the name, or share half of its characters, ignoring case and
+ * separators: those of the named server first, then nearest first. A deprecated tool is never suggested.
+ */
+export function findNearest(
+  { tools, namespaces }: Pick<CatalogSnapshot, "tools" | "namespaces">,
+  name: string,
+  count: number,
+): readonly ToolAddress[] {
+  const named = namespaces.find((one) => name.startsWith(`${one.name}.`));
+  const isOther = (address: ToolAddress): number =>
+    Number(named !== undefined && !address.startsWith(`${named.name}.`));
   const wanted = fold(name.slice(0, COMPARED_LENGTH));
-  const method = fold(name.slice(name.lastIndexOf(".") + 1).slice(0, COMPARED_LENGTH));
-  const candidates = foldAll(tools).map((one) => ({
-    name: one.address,
-    least: Math.min(leastEdits(one.whole, wanted), leastEdits(one.method, method) + OTHER_NAMESPACE),
-    measure: () => Math.min(distanceOf(one.whole, wanted), distanceOf(one.method, method) + OTHER_NAMESPACE),
-  }));
-  return pickNearest(candidates, (a, b) => (a < b ? -1 : 1)).slice(0, count);
+  const rawMethod = name.slice(name.lastIndexOf(".") + 1).slice(0, COMPARED_LENGTH);
+  const [method, words] = [fold(rawMethod), wordsOf(rawMethod)];
+  const suggested = foldAll(tools).filter((one) => !one.isDeprecated);
+  const candidates = suggested.map((one) => {
+    const more = countMoreWords(words, one.words);
+    // In the named server, the name of the server says nothing.
+    const other = named ? isOther(one.address) * OTHER_NAMESPACE : OTHER_NAMESPACE;
+    const isSame = named !== undefined && other === 0;
+    const bound = isSame ? Infinity : leastEdits(one.whole, wanted);
+    const whole = (): number => (isSame ? Infinity : distanceOf(one.whole, wanted));
+    const [edits, all] = [
+      () => distanceOf(one.method, method),
+      () => countEdits(one.method.text, method.text, Infinity),
+    ];
+    return {
+      name: one.address,
+      least: Math.min(bound, leastEdits(one.method, method) + other, more + other),
+      measure: () => Math.min(whole(), edits() + other, more + other + (more < Infinity ? all() / MAX_EDITS : 0)),
+    };
+  });
+  const near = pickNearest(candidates, (a, b) => (a < b ? -1 : 1));
+  return near.toSorted((a, b) => isOther(a) - isOther(b)).slice(0, count);
 }
+
+/** What clients write before the name of a server. */
+const PREFIX = /^(?:mcp|functions?|tools?)(?=[_.])/i;
+
+/**
+ * The one tool that a text names, whatever its case and separators: `files.read_text_file`, `mcp__files__readTextFile`,
+ * or `read_text_file` if no other server has a tool of that name.
+ */
+export function findSpelled({ tools }: Pick<CatalogSnapshot, "tools">, text: string): ToolAddress | undefined {
+  if (text.length > COMPARED_LENGTH) return undefined;
+  const wanted = fold(text.replace(PREFIX, "")).text;
+  const all = foldAll(tools);
+  const whole = all.filter((one) => one.whole.text === wanted);
+  const found = whole.length > 0 ? whole : all.filter((one) => one.method.text === wanted);
+  return wanted !== "" && found.length === 1 ? found[0]?.address : undefined;
+}
+
+/** As servers write it: at the start of the description, in brackets, or as a sentence. */
+const DEPRECATED =
+  /^\W*deprecated\b|[([]deprecated[\])]|\bthis (?:tool|function|method|operation|endpoint) is deprecated\b/i;
+
+const MARKED = /\bDEPRECATED\b\s*[:.-]/;
+
+export function isDeprecated({ summary, description }: Pick<Tool, "summary" | "description">): boolean {
+  return [summary, description.slice(0, DESCRIPTION_CHARS)].some((text) => DEPRECATED.test(text) || MARKED.test(text));
+}
+
+/** A later mention is about something else. */
+const DESCRIPTION_CHARS = 200;
 
 /** Returns the nearest of some names by the same measure; of two equally near ones the first. */
 export function findNearestName(name: string, candidates: readonly string[]): string | undefined {
@@ -73,14 +129,31 @@ function pickNearest<Name>(
 function foldAll(tools: CatalogSnapshot["tools"]): readonly NamedAddress[] {
   const known = folded.get(tools);
   if (known) return known;
-  const made = Array.from(tools.keys(), (address) => ({
+  const made = Array.from(tools, ([address, tool]) => ({
     address,
+    isDeprecated: isDeprecated(tool),
     whole: fold(address.slice(0, COMPARED_LENGTH)),
     method: fold(address.slice(address.indexOf(".") + 1).slice(0, COMPARED_LENGTH)),
+    words: wordsOf(address.slice(address.indexOf(".") + 1).slice(0, COMPARED_LENGTH)),
   }));
   folded.set(tools, made);
   return made;
 }
+
+/** `["read", "text", "file"]` for `readTextFile` and `read_text_file`. */
+function wordsOf(name: string): readonly string[] {
+  const words = name.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").split(/[^A-Za-z0-9]+/);
+  return words.filter((word) => word !== "").map((word) => word.toLowerCase());
+}
+
+/** How many words a name has besides the wanted ones; `Infinity` unless it has them all. */
+function countMoreWords(wanted: readonly string[], words: readonly string[]): number {
+  const hasAll = wanted.length > 0 && wanted.every((word) => words.includes(word));
+  return hasAll ? words.length - wanted.length : Infinity;
+}
+
+/** No two compared names differ by more. */
+const MAX_EDITS = 2 * COMPARED_LENGTH;
 
 /** Digits and letters. */
 const CHARACTERS = 36;

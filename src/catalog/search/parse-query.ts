@@ -1,5 +1,7 @@
-/** Parses a query into words without stop words, each with synonyms and corrections of typos. */
+/** Parses a query into words without stop words, each with synonyms, translations and corrections of typos. */
 
+import { INTENTS } from "./intents.ts";
+import { TRANSLATIONS } from "./other-languages.ts";
 import { splitWords, stem } from "./split-terms.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -16,51 +18,173 @@ export type QueryWord = readonly Alternative[];
 /** Further words are ignored: they make a query slower, not better. */
 const MAX_WORDS = 24;
 const EQUAL_WEIGHT = 0.85;
-const NEAR_WEIGHT = 0.5;
+const NEAR_WEIGHT = 0.6;
 const SIMILAR_WEIGHT = 0.8;
 const PREFIX_WEIGHT = 0.7;
+const GUESSED_SYNONYM = 0.8;
+const TRANSLATED_WEIGHT = 0.9;
+/** A name that shares most of its letters with a word of another language. */
+const ALIKE_WEIGHT = 0.6;
+const MEANT_WEIGHT = 0.7;
+const LITERAL_WEIGHT = 0.5;
 const MIN_SPLIT_LENGTH = 6;
 /** Shorter words are too often similar to an unrelated one. */
 const MIN_TYPO_LENGTH = 4;
 const JOINED_WEIGHT = 0.5;
 
-/** Email addresses do not describe a tool, and `example.com` looks like the beginning of words. */
-const MAIL_ADDRESS = /[\w.+-]{1,64}@[\w.-]{1,255}/g;
+/**
+ * What stands for a value of the task. Its own words do not describe a tool (`example.com` looks like the beginning of
+ * one), but its kind does. `term` is the word of tools that take such a value.
+ */
+const LITERALS: readonly { readonly pattern: RegExp; readonly kind: string; readonly term?: string }[] = [
+  { pattern: /[\w.+-]{1,64}@[\w.-]{1,255}/g, kind: "#mail" },
+  { pattern: /\bhttps?:\/\/\S{1,500}/gi, kind: "#url", term: "url" },
+  { pattern: /\b[\w-]{1,64}\.(?:com|org|net|io|dev|edu|gov|app)\b(?:\/\S{0,500})?/gi, kind: "#url", term: "url" },
+  {
+    pattern:
+      /[\w-]{0,64}\.(?:txt|md|json|jsonl|ya?ml|csv|tsv|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|html?|css|jsx?|tsx?|py|rs|java|sh|log|xml|toml|ini|env|zip|gz|tar|mp[34]|wav)\b/gi,
+    kind: "#file",
+    term: "file",
+  },
+  { pattern: /\b\d{1,2}(?::\d\d)? ?(?:am|pm|uhr|h)\b|\b\d{1,2}:\d\d\b/gi, kind: "#clock" },
+  { pattern: /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g, kind: "#number" },
+];
+
+/** What people say before their request, which is not about knowledge. */
+const POLITE =
+  /\bi(?:['\u2019]d| would)? (?:like|want|need) to know\b|\b(?:do you|let me) know (?=if|when|where|which|how)/gi;
+
+/** Kinds whose text is kept as words, too: numbers are part of names. */
+const KEPT_KINDS: ReadonlySet<string> = new Set(["#number", "#clock"]);
 
 /** Computed at the first search, not at the start. */
 let computed: ReadonlyMap<string, readonly Alternative[]> | undefined;
+let computedTranslations: Map<string, string> | undefined;
+let computedIntents: readonly { readonly groups: readonly ReadonlySet<string>[]; readonly means: readonly string[] }[];
 
 /** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
 export function parseQuery(text: string, vocabulary: Vocabulary): readonly QueryWord[] {
-  const words = splitWords(text.replaceAll(MAIL_ADDRESS, " ")).filter(
-    (word) => word.length > 1 || /[\d\p{Lo}]/u.test(word),
-  );
+  const { rest, kinds } = takeLiterals(text.replaceAll(POLITE, " "));
+  const all = splitWords(rest);
+  const words = all.filter((word) => word.length > 1 || /[\d\p{Lo}]/u.test(word));
   const telling = words.filter((word) => !STOP_WORDS.has(word));
-  const chosen = (telling.length > 0 ? telling : words).slice(0, MAX_WORDS);
+  const chosen = (telling.length > 0 || kinds.length > 0 ? telling : words).slice(0, MAX_WORDS);
   const used = chosen.map(stem);
   const joined = used.slice(1).map((term, at) => `${used[at]}${term}`);
   const known = joined.filter((term) => vocabulary.has(term));
   const pairs = used.slice(1).flatMap((term, at) => related().get(`${used[at]} ${term}`) ?? []);
-  const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) =>
-    toWanted(term, vocabulary, word.length >= MIN_TYPO_LENGTH),
-  );
+  const translated = new Map(chosen.map((word) => [word, translate(word, vocabulary)]));
+  const isForeign = [...translated.values()].some((terms) => terms.length > 0);
+  const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) => {
+    const terms = translated.get(word) ?? [];
+    if (terms.length > 0) return toTranslated(terms);
+    return toWanted(term, vocabulary, { mayBeTypo: word.length >= MIN_TYPO_LENGTH, isForeign });
+  });
   return [
     ...singles,
     ...[...new Set(known)].map((term) => [{ terms: [term], weight: JOINED_WEIGHT }]),
     ...pairs.map((one) => [one]),
+    ...toMeant(new Set([...all.map(stem), ...kinds.map(({ kind }) => kind), ...[...translated.values()].flat()]), used),
+    ...kinds.flatMap(({ term }) => (term === undefined ? [] : [[{ terms: [stem(term)], weight: LITERAL_WEIGHT }]])),
   ];
 }
 
-function toWanted(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): QueryWord {
+function takeLiterals(text: string): { readonly rest: string; readonly kinds: readonly (typeof LITERALS)[number][] } {
+  let rest = text;
+  const kinds = LITERALS.filter(({ pattern, kind }) => {
+    const without = rest.replace(pattern, KEPT_KINDS.has(kind) ? "$& " : " ");
+    const isThere = without !== rest;
+    rest = without;
+    return isThere;
+  });
+  return { rest, kinds };
+}
+
+/** The words of tools that do what the query asks for, each once; words that the query has itself are not repeated. */
+function toMeant(present: ReadonlySet<string>, used: readonly string[]): readonly QueryWord[] {
+  const meant = new Set<string>();
+  for (const { groups, means } of intents()) {
+    if (groups.every((group) => !group.isDisjointFrom(present))) for (const term of means) meant.add(term);
+  }
+  for (const term of used) meant.delete(term);
+  return [...meant].map((term) => [{ terms: [term], weight: MEANT_WEIGHT }]);
+}
+
+function intents(): typeof computedIntents {
+  computedIntents ??= INTENTS.map(({ groups, means }) => ({
+    groups: groups.map((group) => new Set(group.split(" ").map(stem))),
+    means: means.split(" ").map(stem),
+  }));
+  return computedIntents;
+}
+
+/** The English words that a word of another language stands for; none if a tool or a synonym has the word itself. */
+function translate(word: string, vocabulary: Vocabulary): readonly string[] {
+  const term = stem(word);
+  if (vocabulary.has(term) || related().has(term)) return [];
+  const all = translations();
+  const plain = toPlain(word);
+  if (/\p{Lo}/u.test(plain)) return [...all].filter(([key]) => plain.includes(key)).map(([, english]) => english);
+  for (let end = plain.length; end >= Math.max(4, plain.length - MAX_ENDING); end -= 1) {
+    const english = all.get(plain.slice(0, end));
+    if (english !== undefined) return [english];
+  }
+  return [];
+}
+
+/** The letters that an inflection may add. */
+const MAX_ENDING = 2;
+const MIN_ROOT = 5;
+
+/** Without accents: `öffnen` → `offnen`. */
+function toPlain(word: string): string {
+  return word
+    .replaceAll("ß", "ss")
+    .normalize("NFD")
+    .replaceAll(/\p{Mn}/gu, "")
+    .normalize("NFC");
+}
+
+function translations(): ReadonlyMap<string, string> {
+  computedTranslations ??= new Map(
+    TRANSLATIONS.flatMap((line) => {
+      const [english = "", others = ""] = line.split(": ");
+      return others.split(" ").map((other) => [toPlain(other), stem(english)] as const);
+    }),
+  );
+  for (const [word, english] of new Map(computedTranslations)) {
+    const root = word.slice(0, -1); // `offne` of `offnen`
+    if (root.length >= MIN_ROOT && !computedTranslations.has(root)) computedTranslations.set(root, english);
+  }
+  return computedTranslations;
+}
+
+function toTranslated(terms: readonly string[]): QueryWord {
+  return terms.flatMap((term) => {
+    const near = (related().get(term) ?? []).map((one) => ({ ...one, weight: one.weight * TRANSLATED_WEIGHT }));
+    return [{ terms: [term], weight: TRANSLATED_WEIGHT }, ...near];
+  });
+}
+
+/** In a query of another language an unknown word is seldom a typo, and often like the name of the same thing. */
+function toWanted(
+  term: string,
+  vocabulary: Vocabulary,
+  { mayBeTypo, isForeign }: { readonly mayBeTypo: boolean; readonly isForeign: boolean },
+): QueryWord {
   const itself = { terms: [term], weight: 1 };
   const near = related().get(term) ?? related().get(term.replace(/s$/, "")) ?? [];
   if (vocabulary.has(term)) return [itself, ...near];
-  const guessed = guess(term, vocabulary, mayBeTypo);
-  // The correction of a typo has synonyms too; their weight is reduced by the same factor.
+  const guessed = isForeign ? [] : guess(term, vocabulary, mayBeTypo);
+  // The correction of a typo has synonyms too, which are one step further away.
   const meant = guessed.flatMap(({ terms, weight }) =>
-    terms.flatMap((one) => (related().get(one) ?? []).map((other) => ({ ...other, weight: other.weight * weight }))),
+    terms.flatMap((one) =>
+      (related().get(one) ?? []).map((other) => ({ ...other, weight: GUESSED_SYNONYM * other.weight * weight })),
+    ),
   );
-  return [itself, ...near, ...guessed, ...meant];
+  const isLost = near.length === 0 && guessed.length === 0;
+  const alike = isLost ? vocabulary.findAlike(term).map((one) => ({ terms: [one], weight: ALIKE_WEIGHT })) : [];
+  return [itself, ...near, ...guessed, ...meant, ...alike];
 }
 
 function guess(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): readonly Alternative[] {

@@ -13,6 +13,12 @@ const READS = { readOnly: true };
 const WRITES = { readOnly: false, destructive: false };
 const DESTROYS = { readOnly: false, destructive: true };
 
+function openTools(definitions: readonly object[]) {
+  const connector = parseConnectorId("kanban") ?? assert.fail();
+  const listing = parseListing(definitions, (text) => text);
+  return createSearch(createSnapshot([{ connector, namespace: "kanban", listing }], 0));
+}
+
 /** Named after paths, as tools of OpenAPI documents often are: all four have nearly the same words. */
 function openSearch(annotations: Readonly<Record<string, object>>) {
   const definitions = Object.entries(annotations).map(([name, own]) => ({
@@ -22,9 +28,7 @@ function openSearch(annotations: Readonly<Record<string, object>>) {
     output: null,
     annotations: own,
   }));
-  const connector = parseConnectorId("kanban") ?? assert.fail();
-  const listing = parseListing(definitions, (text) => text);
-  const search = createSearch(createSnapshot([{ connector, namespace: "kanban", listing }], 0));
+  const search = openTools(definitions);
   return (query: string) => search({ query, limit: 1 }).tools[0]?.upstreamName;
 }
 
@@ -59,4 +63,31 @@ describe("a query", () => {
   it("finds tools with another effect if none is better", () => {
     assert.equal(openSearch({ boards_cards: READS })("delete cards from boards"), "boards_cards");
   });
+});
+
+it("a tool that matches most words of a query beats one that matches only a rare word", () => {
+  const definitions = [
+    ["draw_zebra", "Draws an animal"],
+    ["print_poster", "Prints a poster of a zebra in color on paper"],
+    ["print_page", "Prints a page in color"],
+    ["buy_paper", "Orders paper and color"],
+    ["color_page", "Paper with color"],
+  ].map(([name, description]) => ({ name, description, input: { type: "object" }, output: null }));
+  const search = openTools(definitions);
+  const placeOf = (query: string, name: string) =>
+    search({ query, limit: 5 }).tools.findIndex(({ upstreamName }) => upstreamName === name);
+  assert.equal(placeOf("zebra color paper", "print_poster"), 0);
+  assert.ok(placeOf("zebra color paper", "buy_paper") < placeOf("zebra color paper", "draw_zebra"));
+  assert.equal(placeOf("zebra", "draw_zebra"), 0);
+});
+
+it("polite words before a request are not searched for", () => {
+  const definitions = [
+    ["search_knowledge", "Searches what is known"],
+    ["list_trains", "Lists trains with their times"],
+  ].map(([name, description]) => ({ name, description, input: { type: "object" }, output: null }));
+  const search = openTools(definitions);
+  const namesOf = (query: string) => search({ query }).tools.map(({ upstreamName }) => upstreamName);
+  assert.deepEqual(namesOf("I'd like to know which trains leave"), ["list_trains"]);
+  assert.deepEqual(namesOf("what do you know"), ["search_knowledge"]);
 });

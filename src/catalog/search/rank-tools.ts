@@ -6,38 +6,64 @@ import type { QueryWord } from "./parse-query.ts";
 import type { Postings, SearchIndex } from "./search-index.ts";
 import { splitWords, stem } from "./split-terms.ts";
 
-const NAME_BONUS = 0.8;
+const NAME_BONUS = 0.6;
 const SERVER_BONUS = 0.7;
+/** For a tool that matches every word of the query, not only a rare one. */
+const WORDS_BONUS = 0.6;
 /** Of several alternatives for one word, the best counts fully and the others by this factor. */
 const REPEATED = 0.1;
 
-/** Returns the tools that match, best first; equal ones in the order of the index. */
-export function rankTools(index: SearchIndex, query: string): readonly Tool[] {
+export interface RankedTool {
+  readonly tool: Tool;
+  readonly score: number;
+}
+
+/** Returns the tools that match, best first; equal ones in the order of the index, deprecated ones after all others. */
+export function rankTools(index: SearchIndex, query: string): readonly RankedTool[] {
   const wanted = parseQuery(query, index.vocabulary);
-  const scores = new Float64Array(index.tools.length);
-  for (const one of wanted) addScores(index, one, scores);
+  const [scores, matched] = [new Float64Array(index.tools.length), new Uint32Array(index.tools.length)];
+  for (const one of wanted) addScores(index, one, scores, matched);
   const certainties = toCertainties(wanted);
   const kept = weighEffects(query);
-  const matching: { readonly place: number; readonly score: number }[] = [];
-  for (const [place, score] of scores.entries()) {
+  const matching: RankedTool[] = [];
+  for (const [place, tool] of index.tools.entries()) {
+    const score = scores[place] ?? 0;
     if (score === 0) continue;
     const bonus =
       NAME_BONUS * coverageOf(index, place, certainties) + SERVER_BONUS * namingOf(index, place, certainties);
-    matching.push({ place, score: score * (1 + bonus) * kept[index.tools[place]?.effect ?? "unknown"] });
+    const whole = 1 + (WORDS_BONUS * (matched[place] ?? 0)) / wanted.length;
+    matching.push({ tool, score: score * (1 + bonus) * whole * kept[tool.effect] });
   }
-  const sorted = matching.toSorted((a, b) => b.score - a.score || a.place - b.place);
-  return sorted.map(({ place }) => index.tools[place]).filter((tool) => tool !== undefined);
+  return putDeprecatedLast(matching.toSorted((a, b) => b.score - a.score));
+}
+
+/** `Deprecated. …`, `[deprecated]`, `This tool is deprecated`, `… DEPRECATED: use …`; not a tool that lists deprecated things. */
+const DEPRECATED = [
+  /^\W{0,3}deprecated\b|[[(]deprecated\b|\b(?:tool|method|endpoint|operation) (?:is|has been) deprecated\b/i,
+  /\bDEPRECATED\b/,
+];
+/** A server states it early. */
+const STATED_LENGTH = 400;
+
+export function putDeprecatedLast(ranked: readonly RankedTool[]): readonly RankedTool[] {
+  const isOld = ({ tool }: RankedTool): boolean =>
+    DEPRECATED.some((pattern) => pattern.test(tool.description.slice(0, STATED_LENGTH)));
+  return [...ranked.filter((one) => !isOld(one)), ...ranked.filter(isOld)];
 }
 
 /** The best alternative counts: a tool that has a word in three forms is not three times as good. */
-function addScores({ postings }: SearchIndex, wanted: QueryWord, scores: Float64Array): void {
+function addScores({ postings }: SearchIndex, wanted: QueryWord, scores: Float64Array, matched: Uint32Array): void {
   const best = new Float64Array(scores.length);
   for (const { terms, weight } of wanted) {
     const found = terms.map((term) => postings.get(term)).filter((one) => one !== undefined);
     const [only] = found.length > 1 ? [addUp(found)] : found;
     if (only) keepBest(only, weight / Math.sqrt(terms.length), best);
   }
-  for (let place = 0; place < best.length; place += 1) scores[place] = (scores[place] ?? 0) + (best[place] ?? 0);
+  for (const [place, score] of best.entries()) {
+    if (score === 0) continue;
+    scores[place] = (scores[place] ?? 0) + score;
+    matched[place] = (matched[place] ?? 0) + 1;
+  }
 }
 
 function keepBest({ tools, weights }: Postings, factor: number, best: Float64Array): void {

@@ -1,7 +1,8 @@
 /** A BM25F index over the tools of one snapshot. */
 
 import { isJsonObject } from "../../domain/index.ts";
-import type { Tool } from "../../domain/index.ts";
+import type { JsonSchema, Tool } from "../../domain/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 import { splitTerms } from "./split-terms.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -15,20 +16,27 @@ interface SearchField {
 
 /** Bounds for hostile schemas with thousands of properties and very long names. */
 const MAX_PARAMETERS = 100;
+const MAX_VALUES = 50;
+const MAX_NESTING = 2;
 const MAX_NAME_LENGTH = 128;
 const MAX_TEXT_LENGTH = 400;
 /** Later text rarely describes the purpose of a tool. */
 const MAX_DESCRIPTION_LENGTH = 1000;
 /** Saturation of repeated words (k1 of BM25). */
-const SATURATION = 1.5;
+const SATURATION = 1.15;
 
 const FIELDS: readonly SearchField[] = [
   { weight: 4, thinning: 0.3, terms: nameTerms },
   { weight: 1.5, thinning: 0.3, terms: serverTerms },
   { weight: 1.6, thinning: 0.5, terms: (tool) => splitTerms(tool.summary) },
   { weight: 0.8, thinning: 0.7, terms: (tool) => splitTerms(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
-  { weight: 0.7, thinning: 0.6, terms: (tool) => parametersOf(tool).flatMap(([name]) => splitTerms(name)) },
-  { weight: 0.4, thinning: 0.7, terms: (tool) => parametersOf(tool).flatMap(([, about]) => splitTerms(about)) },
+  { weight: 0.7, thinning: 0.6, terms: (tool) => parametersOf(tool).flatMap(({ name }) => splitTerms(name)) },
+  { weight: 0.4, thinning: 0.7, terms: (tool) => parametersOf(tool).flatMap(({ about }) => splitTerms(about)) },
+  {
+    weight: 0.8,
+    thinning: 0.5,
+    terms: (tool) => parametersOf(tool).flatMap(({ values }) => values.flatMap(splitTerms)),
+  },
 ];
 
 /** The tools that contain a word, with its weight in each, saturated and multiplied by its rarity. */
@@ -48,18 +56,26 @@ export interface SearchIndex {
   rarityOf(term: string): number;
 }
 
+/** Tools and words that take at most a few milliseconds. */
+const PIECE_TOOLS = 8;
+const PIECE_TERMS = 500;
+
 /** For each word, its weighted and length-normalized count in each tool. */
 type Sums = Map<string, Map<number, number>>;
 
-export function createSearchIndex(tools: readonly Tool[]): SearchIndex {
+export function* createSearchIndex(tools: readonly Tool[]): SlicedWork<SearchIndex> {
   const sums: Sums = new Map();
-  for (const field of FIELDS) addField(sums, field, tools);
+  for (const field of FIELDS) yield* addField(sums, field, tools);
   const rarity = (count: number): number => Math.log(1 + (tools.length - count + 0.5) / (count + 0.5));
   const postings = new Map<string, Postings>();
-  for (const [term, sum] of sums) postings.set(term, toPostings(sum, rarity(sum.size)));
+  for (const [term, sum] of sums) {
+    postings.set(term, toPostings(sum, rarity(sum.size)));
+    if (postings.size % PIECE_TERMS === 0) yield;
+  }
   const rarityOf = (term: string): number => rarity(postings.get(term)?.tools.length ?? 0);
-  const vocabulary = createVocabulary(postings.keys());
-  return { tools, postings, vocabulary, names: tools.map(ownNameTerms), servers: tools.map(serverTerms), rarityOf };
+  const [names, servers] = [tools.map(ownNameTerms), tools.map(serverTerms)];
+  const vocabulary = createVocabulary(postings.keys(), new Set([...names, ...servers].flat()));
+  return { tools, postings, vocabulary, names, servers, rarityOf };
 }
 
 function toPostings(sum: ReadonlyMap<number, number>, rarity: number): Postings {
@@ -73,10 +89,15 @@ function toPostings(sum: ReadonlyMap<number, number>, rarity: number): Postings 
   return { tools, weights };
 }
 
-function addField(sums: Sums, { weight, thinning, terms }: SearchField, tools: readonly Tool[]): void {
-  const all = tools.map(terms);
+function* addField(sums: Sums, { weight, thinning, terms }: SearchField, tools: readonly Tool[]): SlicedWork<void> {
+  const all: (readonly string[])[] = [];
+  for (const tool of tools) {
+    if (all.length % PIECE_TOOLS === PIECE_TOOLS - 1) yield;
+    all.push(terms(tool));
+  }
   const average = Math.max(1, all.reduce((sum, own) => sum + own.length, 0) / Math.max(1, tools.length));
   for (const [place, own] of all.entries()) {
+    if (place % PIECE_TOOLS === PIECE_TOOLS - 1) yield;
     const thinned = weight / (1 - thinning + (thinning * own.length) / average);
     for (const term of own) {
       let sum = sums.get(term);
@@ -104,13 +125,36 @@ function ownNameTerms({ origin }: Tool): readonly string[] {
   return own.length > 0 ? own : terms;
 }
 
-function parametersOf({ input }: Tool): readonly (readonly [name: string, about: string])[] {
-  const properties = input["properties"];
+interface IndexedParameter {
+  readonly name: string;
+  readonly about: string;
+  /** What it may be, if the schema lists that: a query often contains one of the values. */
+  readonly values: readonly string[];
+}
+
+function parametersOf({ input }: Tool): readonly IndexedParameter[] {
+  return readParameters(input, MAX_NESTING).slice(0, MAX_PARAMETERS);
+}
+
+/** Those of an object, and of the objects in it, such as the fields of the entries of an array. */
+function readParameters(schema: JsonSchema, levels: number): readonly IndexedParameter[] {
+  const properties = schema["properties"];
   if (!isJsonObject(properties)) return [];
   return Object.entries(properties)
     .slice(0, MAX_PARAMETERS)
-    .map(([name, schema]) => {
-      const about = isJsonObject(schema) ? schema["description"] : "";
-      return [name.slice(0, MAX_NAME_LENGTH), typeof about === "string" ? about.slice(0, MAX_TEXT_LENGTH) : ""];
+    .flatMap(([name, own]) => {
+      if (!isJsonObject(own)) return [{ name: name.slice(0, MAX_NAME_LENGTH), about: "", values: [] }];
+      const { description, items } = own;
+      const about = typeof description === "string" ? description.slice(0, MAX_TEXT_LENGTH) : "";
+      const part = isJsonObject(items) ? items : own;
+      const values = [...valuesOf(own), ...(part === own ? [] : valuesOf(part))];
+      const inner = levels > 0 ? readParameters(part, levels - 1) : [];
+      return [{ name: name.slice(0, MAX_NAME_LENGTH), about, values }, ...inner];
     });
+}
+
+function valuesOf(schema: JsonSchema): readonly string[] {
+  const listed = Array.isArray(schema["enum"]) ? schema["enum"] : [schema["const"] ?? null];
+  const texts = listed.slice(0, MAX_VALUES).filter((value) => typeof value === "string");
+  return texts.map((value) => value.slice(0, MAX_NAME_LENGTH));
 }

@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 
 import { GloveboxError, parseConnectorId } from "../../domain/index.ts";
 import { createSnapshot } from "../create-snapshot.ts";
-import { findNearest } from "./find-nearest.ts";
+import { findNearest, findSpelled } from "./find-nearest.ts";
 import { parseListing } from "../parse-listing.ts";
 import { createSearch } from "./search.ts";
 import { splitWords } from "./split-terms.ts";
@@ -218,6 +218,41 @@ describe("the nearest addresses", () => {
     assert.deepEqual(nearest("listIssues")[0], "github.listIssues");
     assert.deepEqual(nearest("slack.sendMessage")[0], "chatapp.sendMessage");
   });
+  const similar = createSnapshot(
+    [
+      contribution("sales", [
+        ["get_totals", "DEPRECATED: use get_total_sales"],
+        ["get_total_sales", "The sum of all sales"],
+        ["old_total", "Gets the total (deprecated)"],
+        ["older_total", "Gets the total. DEPRECATED: use get_total_sales"],
+      ]),
+      contribution("archive", [["get_total", "Counts boxes and lists deprecated ones"]]),
+    ],
+    0,
+  );
+  it("the nearest addresses of the named server come first", () => {
+    assert.deepEqual(findNearest(similar, "sales.getTotal", 3), ["sales.getTotalSales", "archive.getTotal"]);
+    assert.deepEqual(findNearest(similar, "archive.getTotals", 1), ["archive.getTotal"]);
+    assert.deepEqual(findNearest(similar, "getTotal", 1), ["archive.getTotal"]);
+  });
+  it("a deprecated tool is never among the nearest addresses, also under its own name", () => {
+    for (const name of ["sales.getTotals", "getTotals", "sales.oldTotals", "oldTotal"]) {
+      const near = findNearest(similar, name, 9);
+      assert.ok(!near.some((address) => /getTotals$|old(?:er)?Total$/.test(address)), name);
+    }
+  });
+  it("a tool is found by its exact name in any spelling, if only one has it", () => {
+    const spelled = (text: string): string | undefined => findSpelled(similar, text);
+    for (const text of ["sales.getTotalSales", "sales_get_total_sales", "mcp__sales__get_total_sales"]) {
+      assert.equal(spelled(text), "sales.getTotalSales");
+    }
+    assert.equal(spelled("get_total_sales"), "sales.getTotalSales");
+    assert.equal(spelled("get_totals"), "sales.getTotals");
+    for (const text of ["", "mcp", "sales", "get_total_sale", "x".repeat(1_000_000)])
+      assert.equal(spelled(text), undefined);
+    const both = createSnapshot([contribution("a", [["get", ""]]), contribution("b", [["get", ""]])], 0);
+    assert.deepEqual([findSpelled(both, "get"), findSpelled(both, "b.get")], [undefined, "b.get"]);
+  });
   it("the nearest addresses are empty if no address is similar", () => {
     assert.deepEqual(nearest("zzzzzzzzzzz"), []);
     assert.deepEqual(nearest(""), []);
@@ -235,5 +270,29 @@ describe("the nearest addresses", () => {
   it("the nearest addresses are at most as many as requested", () => {
     assert.equal(findNearest(SNAPSHOT, "github.list", 1).length, 1);
     assert.equal(findNearest(SNAPSHOT, "github.listPullRequest", 0).length, 0);
+  });
+});
+
+describe("preparing a search", () => {
+  const MANY = createSnapshot(
+    [
+      contribution(
+        "many",
+        Array.from({ length: 200 }, (_, at) => [`get_part_${at}`, `Returns part ${at}`] as const),
+      ),
+    ],
+    2,
+  );
+  const countPauses = (request: SearchRequest): number => {
+    const work = createSearch(MANY).prepare(request);
+    let pauses = 0;
+    while (work.next().done !== true) pauses += 1;
+    return pauses;
+  };
+  it("preparing a search builds the index of its words once, with pauses", () => {
+    assert.equal(countPauses({ query: "" }), 0);
+    assert.ok(countPauses({ query: "part 7" }) > 20);
+    assert.equal(countPauses({ query: "part 8" }), 0);
+    assert.equal(createSearch(MANY)({ query: "part 7" }).tools[0]?.name, "many.getPart7");
   });
 });

@@ -1,5 +1,6 @@
 /** Synonyms of developers and offices. Data only; `parse-query.ts` applies it. */
 
+import { EVERYDAY } from "./everyday-words.ts";
 import { NEAR } from "./near-words.ts";
 
 /** Abbreviations and exact synonyms: a match counts almost as much as the word itself. */
@@ -125,12 +126,12 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "were what when which while whom whose why will with within would you your yours am im ive id dont",
     "about after before between during every each everything everybody everyone other another own same since until",
     "under using use used via given give also still yet already right keep keeps kept called according instead",
-    "com www http https",
+    "com www http https tool tools server servers mcp assistant",
   ].flatMap((line) => line.split(" ")),
 );
 
 /** Groups of alternatives; an alternative of several words is one string with spaces. */
 export const SYNONYM_GROUPS: readonly { readonly words: readonly string[]; readonly isNear: boolean }[] = [
   ...EQUALS.map((line) => ({ words: line.split(" | "), isNear: false })),
-  ...NEAR.map((line) => ({ words: line.split(" | "), isNear: true })),
+  ...[...NEAR, ...EVERYDAY].map((line) => ({ words: line.split(" | "), isNear: true })),
 ];

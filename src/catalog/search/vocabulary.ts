@@ -6,10 +6,13 @@ const MAX_LENGTH = 32;
 const MAX_SIMILAR = 3;
 const MIN_BEGINNING = 3;
 const MAX_LONGER = 8;
+const MIN_TRIPLETS = 3;
+const MIN_SHARE = 0.5;
 
 export type Vocabulary = ReturnType<typeof createVocabulary>;
 
-export function createVocabulary(words: Iterable<string>) {
+/** `names` are the words of names, which are the only ones that words of other languages are compared with. */
+export function createVocabulary(words: Iterable<string>, names: ReadonlySet<string>) {
   const sorted = [...words].toSorted();
   const known = new Set(sorted);
   const entries = sorted.map((term) => ({ term, letters: lettersOf(term) }));
@@ -38,7 +41,41 @@ export function createVocabulary(words: Iterable<string>) {
     return from < 0 ? [] : sorted.slice(from, from + MAX_LONGER).filter((term) => term.startsWith(beginning));
   }
 
-  return { has: (term: string) => known.has(term), findSimilar, findLonger };
+  /** Returns the words of names that share most of their letters in the same order, as in related languages. */
+  function findAlike(word: string): readonly string[] {
+    const own = tripletsOf(word.slice(0, MAX_LENGTH));
+    if (own.size < MIN_TRIPLETS) return [];
+    byTriplet ??= groupByTriplet([...names].toSorted());
+    const shared = new Map<string, number>();
+    for (const triplet of own) {
+      for (const term of byTriplet.get(triplet) ?? []) shared.set(term, (shared.get(term) ?? 0) + 1);
+    }
+    return [...shared]
+      .map(([term, count]) => ({ term, share: (2 * count) / (own.size + tripletsOf(term).size) }))
+      .filter(({ share }) => share >= MIN_SHARE)
+      .toSorted((a, b) => b.share - a.share)
+      .slice(0, MAX_SIMILAR)
+      .map(({ term }) => term);
+  }
+  let byTriplet: ReadonlyMap<string, readonly string[]> | undefined;
+
+  return { has: (term: string) => known.has(term), findSimilar, findLonger, findAlike };
+}
+
+function tripletsOf(word: string): ReadonlySet<string> {
+  return new Set(Array.from({ length: Math.max(0, word.length - 2) }, (_, at) => word.slice(at, at + 3)));
+}
+
+function groupByTriplet(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const word of words) {
+    for (const triplet of tripletsOf(word.slice(0, MAX_LENGTH))) {
+      const group = groups.get(triplet);
+      if (group) group.push(word);
+      else groups.set(triplet, [word]);
+    }
+  }
+  return groups;
 }
 
 /** Which letters occur, one bit each: nearly all words are skipped by it without a comparison. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { parseConnectorId, parseDigest, parseToolAddress } from "../../domain/index.ts";
-import type { CatalogSnapshot, Json, JsonSchema, Tool } from "../../domain/index.ts";
+import type { CatalogSnapshot, Json, JsonObject, JsonSchema, Tool } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
 import { openShapes } from "./open-shapes.ts";
@@ -42,9 +42,9 @@ async function withShapes(use: (ear: Ear) => Promise<void>): Promise<void> {
 }
 
 /** Observes values one by one, each learned before the next. */
-async function observe(shapes: Shapes, values: readonly Json[], tool = TOOL): Promise<void> {
+async function observe(shapes: Shapes, values: readonly Json[], tool = TOOL, args: JsonObject = {}): Promise<void> {
   for (const value of values) {
-    shapes.observe(tool, value);
+    shapes.observe(tool, args, value);
     await shapes.settle();
   }
 }
@@ -152,10 +152,44 @@ describe("a drift", () => {
   });
 });
 
+describe("a tool whose results depend on its arguments", () => {
+  const rows = (...fields: readonly string[]): Json => [Object.fromEntries(fields.map((field) => [field, 1]))];
+  const learnedFrom = (...results: readonly (readonly [sql: string, value: Json])[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      withShapes(async ({ shapes }) => {
+        for (const [sql, value] of results) await observe(shapes, [value], TOOL, { sql });
+        resolve(find(shapes)?.["description"]);
+      }).catch(reject);
+    });
+  it("has no learned type, and never has one again", async () => {
+    assert.equal(await learnedFrom(["a", rows("product", "revenue")], ["b", rows("product", "date")]), undefined);
+    assert.equal(await learnedFrom(["a", rows("x", "y")], ["b", rows("z", "w")], ["a", rows("x", "y")]), undefined);
+    assert.equal(await learnedFrom(["a", { list: rows("x", "y") }], ["b", { list: rows("z", "w") }]), undefined);
+    assert.equal(await learnedFrom(["a", rows("x")], ["b", "text"]), undefined);
+  });
+  it("stays without one after a restart", () =>
+    withShapes(async ({ shapes, store, drifts }) => {
+      await observe(shapes, [rows("x", "y")], TOOL, { sql: "a" });
+      await observe(shapes, [rows("z", "w")], TOOL, { sql: "b" });
+      const record = async (drift: (typeof drifts)[number]): Promise<unknown> => drifts.push(drift);
+      await using later = await openShapes({ store: store.shapes, now: () => 6, record });
+      await observe(later, [rows("x", "y")], TOOL, { sql: "a" });
+      assert.equal(find(later), undefined);
+    }));
+  it("has one if the results share most fields, differ for equal arguments, or are empty", async () => {
+    const two = "learned from 2 results";
+    assert.equal(await learnedFrom(["a", rows("x", "y", "z")], ["b", rows("x", "y", "w")]), two);
+    assert.equal(await learnedFrom(["a", rows("x", "y")], ["b", []]), two);
+    assert.equal(await learnedFrom(["a", rows("x", "y")], ["b", null]), two);
+    assert.equal(await learnedFrom(["a", rows("x", "y")], ["a", rows("z", "w")]), two);
+    assert.equal(await learnedFrom(["a", { n: 1, s: "a" }], ["b", { n: "1", s: "b" }]), two);
+  });
+});
+
 describe("learning", () => {
   it("queues eight results and ignores further ones", () =>
     withShapes(async ({ shapes }) => {
-      for (let n = 0; n < 100; n += 1) shapes.observe(TOOL, n);
+      for (let n = 0; n < 100; n += 1) shapes.observe(TOOL, { n }, n);
       await shapes.settle();
       assert.equal(find(shapes)?.["description"], "learned from 8 results");
     }));

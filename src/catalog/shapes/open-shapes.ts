@@ -1,11 +1,12 @@
 /**
  * Learns the result types of tools whose servers do not declare them. Shapes hold field names and types, never values.
+ * A tool whose results have other shapes for other arguments, such as a query, has no learned type.
  * They belong to a tool's definition and are shared by all principals, so nothing is learned from tools that are private
  * or untrusted, and the bridge passes on no result of a session that has read labeled data. Learning starts after the
  * reply was sent, uses a bounded part of it, and cannot fail a call.
  */
 
-import { parseJson } from "../../domain/index.ts";
+import { canonicalJson, parseJson } from "../../domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
@@ -16,8 +17,9 @@ import type {
   JsonSchema,
   Tool,
 } from "../../domain/index.ts";
+import { digestOf } from "../../text/index.ts";
 import type { Store } from "../../store/index.ts";
-import { isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
+import { UNKNOWN, isOtherShape, isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 export interface Shapes extends AsyncDisposable {
@@ -27,7 +29,7 @@ export interface Shapes extends AsyncDisposable {
    */
   addTo(snapshot: CatalogSnapshot): CatalogSnapshot;
   /** Returns immediately and never throws. */
-  observe(tool: Tool, value: Json): void;
+  observe(tool: Tool, args: JsonObject, value: Json): void;
   /** Resolves when all observed results are learned and, if possible, stored. */
   settle(): Promise<void>;
 }
@@ -61,6 +63,8 @@ interface LearnedShape {
   readonly remoteName: string;
   readonly definition: Digest;
   address: string;
+  /** The digest of the last arguments. */
+  request: string;
   shape: Shape;
   samples: number;
   stable: number;
@@ -74,7 +78,7 @@ interface LearnedShape {
 /** Loads the shapes of earlier sessions. If the store cannot be read, learning starts again. */
 export async function openShapes({ store, now, record }: ShapesOptions): Promise<Shapes> {
   const learned = new Map<string, LearnedShape>();
-  const waiting: (readonly [Tool, Json])[] = [];
+  const waiting: (readonly [Tool, JsonObject, Json])[] = [];
   let version = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing = Promise.resolve();
@@ -121,9 +125,9 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
       withShapes.set(plain, { version, snapshot });
       return snapshot;
     },
-    observe: (tool, value) => {
+    observe: (tool, args, value) => {
       if (!isLearnable(tool) || waiting.length >= MAX_WAITING || !isWorthLearning(learned, tool)) return;
-      waiting.push([tool, value]);
+      waiting.push([tool, args, value]);
       setImmediate(learnNext);
     },
     settle,
@@ -152,19 +156,23 @@ function keyOf({ connector, remoteName }: { readonly connector: string; readonly
 function isWorthLearning(learned: ReadonlyMap<string, LearnedShape>, { origin, digest }: Tool): boolean {
   const known = learned.get(keyOf(origin));
   if (!known) return learned.size < MAX_SHAPES;
+  if (known.definition === digest && !known.shape.type) return false;
   if (known.definition !== digest || known.stable < STABLE_SAMPLES) return true;
   known.seen += 1;
   return known.seen % SAMPLED_EVERY === 0;
 }
 
 /** A new definition starts again: results of the old one do not apply to it. */
-function learn(learned: Map<string, LearnedShape>, tool: Tool, value: Json): void {
+function learn(learned: Map<string, LearnedShape>, tool: Tool, args: JsonObject, value: Json): void {
   const { connector, remoteName } = tool.origin;
   const found = learned.get(keyOf(tool.origin));
   const known = found?.definition === tool.digest ? found : undefined;
   const seen = shapeOf(value);
   const isSame = known && isSameShape(known.shape, seen);
-  const shape = isSame ? known.shape : known ? mergeShapes(known.shape, seen) : seen;
+  const request = digestOf(canonicalJson(args));
+  const varies = known !== undefined && known.request !== request && isOtherShape(known.shape, seen);
+  const merged = isSame ? known.shape : known ? mergeShapes(known.shape, seen) : seen;
+  const shape = varies ? UNKNOWN : merged;
   const isChanged = !known || !(isSame || isSameShape(known.shape, shape));
   const samples = (known?.samples ?? 0) + 1;
   learned.set(keyOf(tool.origin), {
@@ -173,6 +181,7 @@ function learn(learned: Map<string, LearnedShape>, tool: Tool, value: Json): voi
     remoteName,
     definition: tool.digest,
     address: tool.address,
+    request,
     shape,
     samples,
     stable: isChanged ? 0 : (known?.stable ?? 0) + 1,
@@ -186,7 +195,9 @@ function learn(learned: Map<string, LearnedShape>, tool: Tool, value: Json): voi
 /** Makes the shape visible, and returns a copy to store. */
 function publish(known: LearnedShape): LearnedShape {
   const results = known.samples === 1 ? "1 result" : `${known.samples} results`;
-  known.published = Object.freeze({ ...toSchema(known.shape), description: `learned from ${results}` });
+  const schema = Object.freeze({ ...toSchema(known.shape), description: `learned from ${results}` });
+  if (known.shape.type) known.published = schema;
+  else delete known.published;
   const copy = { ...known };
   known.isDirty = false;
   known.hasDrifted = false;
@@ -208,7 +219,7 @@ type StoredShape = Parameters<Store["shapes"]["put"]>[0];
 function fromRow({ connector, remoteName, definition, shape: text, samples }: StoredShape): LearnedShape | undefined {
   const shape = parseShape(parseJson(text));
   if (!shape) return undefined;
-  const state = { address: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };
+  const state = { address: "", request: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };
   const known: LearnedShape = { connector, remoteName, definition, shape, samples, ...state };
   publish(known);
   return known;

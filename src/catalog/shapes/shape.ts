@@ -15,7 +15,8 @@ export interface Shape {
   readonly additionalProperties?: Shape;
 }
 
-const UNKNOWN: Shape = {};
+/** Nothing is known, or nothing can be: it stays so. */
+export const UNKNOWN: Shape = {};
 const MAX_NODES = 3000;
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 8;
@@ -33,6 +34,33 @@ export function shapeOf(value: Json): Shape {
 /** Merges two shapes: a field that one lacks is optional, and types are united. */
 export function mergeShapes(one: Shape, other: Shape): Shape {
   return shrink(merge(one, other));
+}
+
+/**
+ * Whether results of different arguments have so little in common that one type for both says nothing: another kind of
+ * value, or objects that share at most half of the fields of the smaller one.
+ */
+export function isOtherShape(one: Shape, other: Shape): boolean {
+  const [kinds, others] = [kindsOf(one), kindsOf(other)];
+  if (kinds.length > 0 && others.length > 0 && !kinds.some((kind) => others.includes(kind))) return true;
+  if (one.items && other.items && isOtherShape(one.items, other.items)) return true;
+  if (one.additionalProperties || other.additionalProperties) return false;
+  const [names, otherNames] = [Object.keys(one.properties ?? {}), Object.keys(other.properties ?? {})];
+  const shared = names.filter((name) => ownField(other, name));
+  const least = Math.min(names.length, otherNames.length);
+  if (least > 1 && 2 * shared.length <= least) return true;
+  return shared.some((name) => isOtherStructure(ownField(one, name) ?? UNKNOWN, ownField(other, name) ?? UNKNOWN));
+}
+
+/** A field may be a string here and a number there: only the structure of objects in it counts. */
+function isOtherStructure(one: Shape, other: Shape): boolean {
+  const areObjects = [one, other].every(({ type }) => type?.includes("object") || type?.includes("array"));
+  return areObjects && isOtherShape(one, other);
+}
+
+/** Anything may be null. */
+function kindsOf({ type = [] }: Shape): readonly Kind[] {
+  return type.filter((kind) => kind !== "null");
 }
 
 export function isSameShape(one: Shape, other: Shape): boolean {

@@ -16,6 +16,8 @@ export interface CompiledProgram {
   readonly diagnostics: readonly Diagnostic[];
   readonly programFile: string;
   readonly apiFile: string;
+  /** The program without what surrounds it in its file. */
+  readonly text: string;
 }
 
 export interface Compiler {
@@ -121,7 +123,7 @@ export function createCompiler(): Compiler {
       const project = snapshot.getProject(`${folder}/tsconfig.json`);
       if (!project) throw new TypeError(`The compiler has no project in ${folder}`);
       const diagnostics = project.program.getSemanticDiagnostics(programFile);
-      return use({ project, diagnostics, programFile, apiFile: `${folder}/api.d.ts` });
+      return use({ project, diagnostics, programFile, apiFile: `${folder}/api.d.ts`, text });
     },
   };
 }

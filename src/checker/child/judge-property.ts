@@ -1,10 +1,12 @@
 /** Missing properties of a namespace, a promise or a result, undeclared names, and calls of other than functions. */
 
 import type { Node, SourceFile } from "typescript/unstable/ast";
+import type { Type } from "typescript/unstable/sync";
 import {
   isArrowFunction,
   isBindingElement,
   isCallExpression,
+  isForOfStatement,
   isFunctionDeclaration,
   isFunctionExpression,
   isIdentifier,
@@ -18,7 +20,10 @@ import { defined } from "../../domain/index.ts";
 import type { Mistake } from "../wire.ts";
 import type { ApiDiagnostic } from "./judge.ts";
 import { createAwaitMistake } from "./judge-await.ts";
+import { describePrimitive } from "./judge-primitive.ts";
 import type { Origin } from "./origin.ts";
+import { traceOrigin } from "./trace.ts";
+import type { OriginContext } from "./trace.ts";
 import {
   callAround,
   calledChain,
@@ -32,6 +37,7 @@ import {
   some,
   textOf,
   variableFor,
+  writesComputed,
 } from "./tree.ts";
 
 /** Where the property is read, and whether the program handles its absence. */
@@ -46,18 +52,41 @@ interface PropertyAccess {
 }
 
 export function judgeProperty({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
+  const context = { file, origins };
   const access = findAccess(node, file);
   // An object that the program adds properties to is no longer the tool's type.
   if (!access || namesGiven(file).has(access.name)) return undefined;
-  const type = origins.typeOf(access.receiver);
+  const letters = lettersOf(access.receiver, context);
+  const type = letters ? origins.typeOf(letters) : origins.typeOf(access.receiver);
   if (origins.isVague(type) || isReassigned(access.receiver, file)) return undefined;
   if (origins.isPromise(type)) return createAwaitMistake(access.receiver, { file, origins }, access.name);
   if (origins.mayHave(type, access.name)) return undefined;
-  const origin = origins.ofType(type) ?? origins.ofName(access.receiver);
+  const origin =
+    origins.ofType(type) ?? origins.ofName(access.receiver) ?? traceForeign(letters ?? access.receiver, type, context);
   if (!origin) return undefined;
   const doubtful = access.isGuarded || isTestedLater(access, { file, origins });
   const missing = { start: node.getStart(file), name: access.name, doubtful };
-  return toMistake(origin, missing, textOf(access.receiver, file));
+  const mistake = toMistake(origin, missing, textOf(access.receiver, file));
+  const primitive = origins.primitiveOf(type);
+  if (mistake.kind !== "unknown-field" || primitive === undefined) return mistake;
+  return describePrimitive(mistake, { primitive, receiver: letters ?? access.receiver, access: access.value }, context);
+}
+
+/** The string whose letters a pattern takes apart: `for (const { name } of text)`. */
+function lettersOf(pattern: Node, { origins }: OriginContext): Node | undefined {
+  const loop = isObjectBindingPattern(pattern) ? pattern.parent.parent.parent : undefined;
+  if (!loop || !isForOfStatement(loop)) return undefined;
+  return origins.primitiveOf(origins.typeOf(loop.expression)) === "string" ? loop.expression : undefined;
+}
+
+/** The origin of a value whose type does not tell it. */
+function traceForeign(receiver: Node, type: Type | undefined, context: OriginContext): Origin | undefined {
+  const { origins, file } = context;
+  const isTraced =
+    origins.primitiveOf(type) !== undefined ||
+    origins.isOfLanguage(type) ||
+    (origins.isSpread(type) && !writesComputed(file));
+  return isTraced ? traceOrigin(receiver, context) : undefined;
 }
 
 function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "doubtful">, receiver: string): Mistake {

@@ -7,11 +7,12 @@ import type { Node, SourceFile } from "typescript/unstable/ast";
 import type { Diagnostic } from "typescript/unstable/sync";
 
 import { defined } from "../../domain/index.ts";
-import type { Mistake } from "../wire.ts";
+import type { Fix, Mistake } from "../wire.ts";
 import { SHIFT } from "./compiler.ts";
 import type { CompiledProgram } from "./compiler.ts";
 import { judgeArgument } from "./judge-argument.ts";
 import { judgeIteration, judgeOperand } from "./judge-await.ts";
+import { hasFixedIndex, judgeIndexes } from "./judge-index.ts";
 import { judgeCallee, judgeName, judgeProperty } from "./judge-property.ts";
 import { createOrigins } from "./origin.ts";
 import type { Origins } from "./origin.ts";
@@ -47,9 +48,10 @@ function group(codes: readonly number[], judge: Judge): readonly (readonly [numb
 
 /** In source order; one mistake per position. */
 export function judge(compiled: CompiledProgram): readonly Mistake[] {
-  const { project, programFile } = compiled;
+  const { project, programFile, text } = compiled;
   const complaints = compiled.diagnostics.filter(({ code }) => JUDGES.has(code)).slice(0, MAX_JUDGED);
-  const file = complaints.length === 0 ? undefined : project.program.getSourceFile(programFile);
+  const isIndexed = hasFixedIndex(text);
+  const file = complaints.length === 0 && !isIndexed ? undefined : project.program.getSourceFile(programFile);
   if (!file) return [];
   const origins = createOrigins(compiled);
   const found = new Map<number, Mistake>();
@@ -59,7 +61,8 @@ export function judge(compiled: CompiledProgram): readonly Mistake[] {
     if (mistake && !found.has(mistake.start)) found.set(mistake.start, mistake);
     if (found.size >= MAX_MISTAKES) break;
   }
-  const sorted = [...found.values()].toSorted((a, b) => a.start - b.start);
+  for (const mistake of isIndexed ? judgeIndexes({ file, origins }) : []) found.set(mistake.start, mistake);
+  const sorted = [...found.values()].toSorted((a, b) => a.start - b.start).slice(0, MAX_MISTAKES);
   return sorted.map((mistake) => shift({ ...mistake, doubtful: isDoubtful(mistake, sorted) }));
 }
 
@@ -71,7 +74,7 @@ function isDoubtful(mistake: Mistake, all: readonly Mistake[]): boolean {
 }
 
 /** Converts offsets in the checked file to offsets in the program. */
-function shift({ start, fix, ...mistake }: Mistake): Mistake {
-  const moved = fix && { ...fix, start: fix.start - SHIFT, end: fix.end - SHIFT };
-  return defined({ ...mistake, start: start - SHIFT, fix: moved });
+function shift({ start, fix, loopFix, ...mistake }: Mistake): Mistake {
+  const move = (one: Fix): Fix => ({ ...one, start: one.start - SHIFT, end: one.end - SHIFT });
+  return defined({ ...mistake, start: start - SHIFT, fix: fix && move(fix), loopFix: loopFix && move(loopFix) });
 }

@@ -4,6 +4,8 @@ import type { Node } from "typescript/unstable/ast";
 import {
   isClassDeclaration,
   isMethodSignatureDeclaration,
+  isObjectLiteralExpression,
+  isSpreadAssignment,
   isTypeAliasDeclaration,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
@@ -35,9 +37,23 @@ export interface Origins {
   readonly ofName: (node: Node) => Origin | undefined;
   /** The program's own declaration of a name. */
   readonly declarationOf: (node: Node) => Node | undefined;
+  /** `string`, `number` or `boolean`; `undefined` for every other type and for a union with one. */
+  readonly primitiveOf: (type: Type | undefined) => string | undefined;
+  /** Whether neither the program nor the API declares the type. */
+  readonly isOfLanguage: (type: Type | undefined) => boolean;
+  /** Whether the program made the object from others with spread. */
+  readonly isSpread: (type: Type | undefined) => boolean;
+  /** Whether any name may be read from the type: it has an index signature or is like an array. */
+  readonly isOpen: (type: Type) => boolean;
+  readonly hasProperty: (type: Type, name: string) => boolean;
 }
 
 const VAGUE = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never;
+const PRIMITIVES = [
+  [TypeFlags.StringLike, "string"],
+  [TypeFlags.NumberLike, "number"],
+  [TypeFlags.BooleanLike, "boolean"],
+] as const;
 
 export function createOrigins({ project, apiFile, programFile }: CompiledProgram): Origins {
   const { checker } = project;
@@ -59,7 +75,24 @@ export function createOrigins({ project, apiFile, programFile }: CompiledProgram
     const symbol = type.getSymbol();
     return symbol?.name === "Promise" && symbol.declarations.every(({ path }) => path !== programFile);
   };
+  const primitiveOf = (type: Type | undefined): string | undefined => {
+    if (!type?.isUnionType()) return PRIMITIVES.find(([flags]) => ((type?.flags ?? 0) & flags) !== 0)?.[1];
+    const [first, ...others] = type.getTypes().map((part) => primitiveOf(part));
+    return others.every((other) => other === first) ? first : undefined;
+  };
   return {
+    primitiveOf,
+    isOfLanguage: (type) => {
+      const declared = type?.getSymbol()?.declarations ?? [];
+      return declared.length > 0 && declared.every(({ path }) => path !== programFile && path !== apiFile);
+    },
+    isSpread: (type) => {
+      const own = type?.getSymbol()?.declarations.find(({ path }) => path === programFile);
+      const made = own?.resolve(project);
+      return made !== undefined && isObjectLiteralExpression(made) && made.properties.some(isSpreadAssignment);
+    },
+    isOpen: (type) => checker.isArrayLikeType(type) || checker.getIndexInfosOfType(type).length > 0,
+    hasProperty: (type, name) => checker.getPropertyOfType(type, name) !== undefined,
     typeOf,
     isVague: (type) => !type || (type.flags & VAGUE) !== 0,
     isPromise,

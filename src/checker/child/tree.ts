@@ -154,6 +154,14 @@ export function namesGiven(file: SourceFile): ReadonlySet<string> {
   return names;
 }
 
+/** Whether the program writes properties whose names it computes: then an object may have any. */
+export function writesComputed(file: SourceFile): boolean {
+  return some(
+    file,
+    (node) => isElementAccessExpression(node) && isAssigned(node) && !isStringLiteral(node.argumentExpression),
+  );
+}
+
 /** Whether the variable at the root of an expression is assigned again, so that its type is unknown. */
 export function isReassigned(expression: Node, file: SourceFile): boolean {
   const root = rootOf(expression);

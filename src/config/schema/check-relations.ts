@@ -17,8 +17,9 @@ const ENV_NAME = /^[^=\0]+$/;
 const BAD_IN_HEADER = /[\0\r\n]/;
 const BAD_IN_ENV = /\0/;
 
-const COMMAND_KEYS = ["args", "env", "cwd", "files"] as const;
-const URL_KEYS = ["headers", "oauth", "networkPolicy"] as const;
+const COMMAND_KEYS = ["args", "env", "cwd", "files", "confine", "limits"] as const;
+const URL_KEYS = ["headers", "oauth"] as const;
+const CONFINED_KEYS = ["networkPolicy", "limits"] as const;
 
 interface RelationContext {
   readonly environment: EnvironmentVariables;
@@ -106,6 +107,9 @@ function checkServer(server: JsonObject, path: KeyPath, context: RelationContext
     refuse('"stdio" needs command, but the entry has url; remove type', "type");
   const [strangers, needed] = url === undefined ? [URL_KEYS, "url"] : [COMMAND_KEYS, "command"];
   for (const key of strangers) if (server[key] !== undefined) refuse(`has an effect only together with ${needed}`, key);
+  const isConfined = server["confine"] === "files" || server["confine"] === "strict";
+  for (const key of url === undefined && !isConfined ? CONFINED_KEYS : [])
+    if (server[key] !== undefined) refuse('has an effect only with url, or with confine "files" or "strict"', key);
   checkTexts(server["env"], [...path, "env"], { ...context, name: ENV_NAME, bad: BAD_IN_ENV });
   checkHeaders(server, path, context);
   const { clientId, clientSecret } = toObject(server["oauth"]);

@@ -2,14 +2,14 @@
 
 import { GloveboxError, defined, isJsonObject, parseRuleId } from "../../domain/index.ts";
 import type { Condition, Json, JsonObject, PolicyRule } from "../../domain/index.ts";
-import { isToolPattern } from "../formats.ts";
+import { TOOL_PATTERN_FORMS, isToolPattern } from "../formats.ts";
 import { quote } from "../problems.ts";
 import type { KeyPath, Problems } from "../problems.ts";
 import type { CheckedRule } from "./policy-schema.ts";
 import { parseJsonPath } from "./values/json-path.ts";
 import { parseTextPattern } from "./values/text-pattern.ts";
 
-const TESTS = ["equals", "oneOf", "prefix", "matches"] as const;
+const TESTS = ["equals", "is", "oneOf", "prefix", "matches"] as const;
 const RANGE = ["min", "max"] as const;
 
 type RuleOrigin = "configuration" | "rule file";
@@ -42,7 +42,7 @@ export function checkRules(
 
 export function checkPatterns(byPattern: JsonObject, path: KeyPath, problems: Problems): void {
   for (const pattern of Object.keys(byPattern).filter((key) => !isToolPattern(key)))
-    problems.refuseKey([...path, pattern], 'expected "*", "namespace.*" or "namespace.tool"');
+    problems.refuseKey([...path, pattern], TOOL_PATTERN_FORMS);
 }
 
 function checkCondition(condition: JsonObject, path: KeyPath, problems: Problems): void {
@@ -50,7 +50,7 @@ function checkCondition(condition: JsonObject, path: KeyPath, problems: Problems
   const isRange = RANGE.some((end) => condition[end] !== undefined);
   if (tests.length + (isRange ? 1 : 0) !== 1) {
     const message =
-      "expected exactly one of equals, oneOf, prefix, matches, or min and max; use one condition for each test";
+      "expected exactly one of equals, is, oneOf, prefix, matches, or min and max; use one condition for each test";
     problems.refuse(path, message);
   }
   const { min, max } = condition;
@@ -72,8 +72,9 @@ function toCondition({ path, not, missing, ...tests }: CheckedCondition): Condit
   return { path: parseJsonPath(path) ?? unchecked("path"), test: toTest(tests), not, ...defined({ missing }) };
 }
 
-function toTest({ equals, oneOf, prefix, matches, min, max }: Partial<CheckedCondition>): Condition["test"] {
+function toTest({ equals, is, oneOf, prefix, matches, min, max }: Partial<CheckedCondition>): Condition["test"] {
   if (equals !== undefined) return { kind: "equals", value: equals };
+  if (is !== undefined) return { kind: "is", value: is };
   if (oneOf !== undefined) return { kind: "oneOf", values: oneOf };
   if (prefix !== undefined) return { kind: "prefix", text: prefix };
   if (matches !== undefined) return { kind: "matches", pattern: parseTextPattern(matches) ?? unchecked("pattern") };

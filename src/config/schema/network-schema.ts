@@ -29,7 +29,7 @@ export const networkPolicySchema = policySchema.prefault({}).describe("Where pro
 
 export const serverPolicySchema = optional(
   policySchema,
-  "Where requests to this server and their redirects may go. It must include the server's own address. Default: only that address.",
+  "With url: where requests to this server and their redirects may go; it must include the server's own address, which is the default. With confine: where the server may send requests; the default is nowhere.",
 );
 
 export const upstreamPolicySchemas = {

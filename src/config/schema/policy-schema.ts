@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { parsePrincipalId } from "../../domain/index.ts";
-import { isToolPattern } from "../formats.ts";
+import { TOOL_PATTERN_FORMS, isToolPattern } from "../formats.ts";
 import { choice, flag, optional, parsable } from "./fields.ts";
 import { parseJsonPath } from "./values/json-path.ts";
 import { parseTextPattern } from "./values/text-pattern.ts";
@@ -17,9 +17,7 @@ const scalarSchema = z.union([z.string().max(10_000), z.number(), z.boolean(), z
 
 const names = z.array(z.string().min(1).max(256)).min(1);
 
-export const toolPatterns = z
-  .array(z.string().refine(isToolPattern, 'expected "*", "namespace.*" or "namespace.tool"'))
-  .min(1);
+export const toolPatterns = z.array(z.string().refine(isToolPattern, TOOL_PATTERN_FORMS)).min(1);
 
 const conditionSchema = z
   .strictObject({
@@ -27,6 +25,10 @@ const conditionSchema = z
       'A path into the arguments: "amount", "to[*].address", "$.items[0]".',
     ),
     equals: optional(scalarSchema, "The value equals this one."),
+    is: optional(
+      z.json(),
+      'The value is exactly this JSON value; with the path "$", these are all the arguments of the call.',
+    ),
     oneOf: optional(z.array(scalarSchema).min(1).max(1000), "The value is one of these."),
     prefix: optional(z.string().min(1).max(10_000), "The value is a string with this prefix."),
     matches: optional(
@@ -44,7 +46,7 @@ const conditionSchema = z
       "The outcome for a call without this path. Default: deny and ask rules match the call, allow rules do not.",
     ),
   })
-  .describe("One condition on the arguments: a path, and equals, oneOf, prefix, matches, or min and max.");
+  .describe("One condition on the arguments: a path, and equals, is, oneOf, prefix, matches, or min and max.");
 
 const ruleSchema = z
   .strictObject({
@@ -53,7 +55,10 @@ const ruleSchema = z
     principals: optional(names, "Principals by name. Without principals and groups, the rule matches every principal."),
     groups: optional(names, "Groups of principals; a principal matches if either field does."),
     servers: optional(names, "Upstreams by their names in this configuration. Default: every upstream."),
-    tools: optional(toolPatterns, 'Tools: "*", "github.*" or "github.createIssue". Default: every tool.'),
+    tools: optional(
+      toolPatterns,
+      'Tools: "*", "github.*", "github.createIssue", "github.delete*" or "*.delete*". Default: every tool.',
+    ),
     effects: optional(z.array(z.enum(EFFECTS)).min(1), "Effects of tools. Default: every effect."),
     when: optional(z.array(conditionSchema).min(1).max(32), "Conditions on the arguments; all of them must hold."),
     reason: optional(
@@ -69,7 +74,7 @@ const labels = z.array(z.enum(["private", "untrusted", "external"])).min(1);
 
 const labelSchema = z
   .strictObject({
-    tools: toolPatterns.describe('Tools: "*", "github.*" or "github.createIssue".'),
+    tools: toolPatterns.describe('Tools: "*", "github.*", "github.createIssue", "github.delete*" or "*.delete*".'),
     add: optional(labels, "Labels to add."),
     remove: optional(labels, "Labels to remove."),
   })

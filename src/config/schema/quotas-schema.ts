@@ -27,7 +27,9 @@ function usage(usual: { readonly executions: number; readonly ms: number }) {
 
 const rateSchema = z
   .strictObject({
-    tools: toolPatterns.describe('The tools that share this rate: "*", "github.*" or "github.createIssue".'),
+    tools: toolPatterns.describe(
+      'The tools that share this rate: "*", "github.*", "github.createIssue", "github.delete*" or "*.delete*".',
+    ),
     calls: z.int().min(1).max(MOST).describe("Calls in one window."),
     windowMs: integer([1000, 30 * DAY_MS], 60_000, "The length of a window."),
     per: choice(

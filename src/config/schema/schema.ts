@@ -9,16 +9,19 @@ import { DAY_MS, HOUR_MS } from "../../timing/index.ts";
 import type { Adapter, JsonObject } from "../../domain/index.ts";
 import { analysisSchema } from "./analysis-schema.ts";
 import { auditSchema, ledgerSchema } from "./audit-schema.ts";
-import { isLoopbackHost, isSqliteUrl } from "../formats.ts";
+import { isSqliteUrl } from "../formats.ts";
 import { egressSchema } from "./network-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
+import { serverSchema as listenSchema } from "./server-schema.ts";
 import { adapterSchema, openapiSchema, pinSchema, serverSchema } from "./upstream-schema.ts";
+import { notifySchema } from "./notify-schema.ts";
 import { anomaliesSchema, metricsSchema, tracesSchema } from "./telemetry-schema.ts";
 import { choice, flag, integer, optional } from "./fields.ts";
 
 const MIB = 1024 * 1024;
+const MOST_TOKENS = 25_000;
 
 /** Checks each key separately; `check-relations.ts` checks keys that depend on each other. */
 export const configSchema = z.strictObject({
@@ -49,6 +52,16 @@ export const configSchema = z.strictObject({
   catalog: z
     .strictObject({
       learn: flag(true, "Learn the result types of tools whose servers do not declare them. Values are never stored."),
+      searchTokens: integer(
+        [100, MOST_TOKENS],
+        600,
+        "The most tokens (four characters each) of an answer of `search` to an MCP client.",
+      ),
+      describeTokens: integer(
+        [200, MOST_TOKENS],
+        4_000,
+        "The same for `describe`; what does not fit gets one line, or is counted.",
+      ),
     })
     .prefault({})
     .describe("The catalog of tools."),
@@ -123,12 +136,25 @@ export const configSchema = z.strictObject({
       graceMs: integer(
         [0, HOUR_MS],
         20_000,
-        "How long a program stays in memory while it waits for approval, before it is suspended.",
+        "How long the program of a client with forms stays in memory while it waits for approval, before it is suspended.",
       ),
+      evidenceMs: integer(
+        [0, 10_000],
+        300,
+        "How long a program may be replayed with other data to show what a call depends on; 0 turns it off.",
+      ),
+      evidenceRounds: integer([0, 20], 4, "How often it is replayed with other data; 0 turns it off."),
       elicitation: flag(
         true,
         "Request approvals through MCP clients that support elicitation; the client's answer decides.",
       ),
+      separate: flag(false, "Require that another person decides than the one behind the agent."),
+      fourEyes: flag(false, "Require two different people for calls with the effect destroy."),
+      showArguments: choice(
+        ["all", "reviewers"],
+        "Who sees the arguments and the program of a call: everyone who sees approvals, or people with the role reviewer, who alone decide then.",
+      ),
+      notify: notifySchema,
     })
     .prefault({})
     .describe("Calls that wait for approval."),
@@ -150,20 +176,7 @@ export const configSchema = z.strictObject({
     .describe(
       "Encrypted deliveries to programs, used to resume executions after a suspension or crash and to replay them.",
     ),
-  server: z
-    .strictObject({
-      host: z
-        .string()
-        .refine(
-          isLoopbackHost,
-          "expected a loopback host (127.0.0.1, ::1 or localhost); use a tunnel for remote access",
-        )
-        .default("127.0.0.1")
-        .describe("The loopback address that `glovebox serve` listens on."),
-      port: integer([0, 65_535], 4747, "The port of `glovebox serve`; 0 chooses a free port."),
-    })
-    .prefault({})
-    .describe("Where `glovebox serve` listens."),
+  server: listenSchema,
 });
 
 type WrittenConfig = z.input<typeof configSchema>;

@@ -7,6 +7,9 @@ import { flag, optional } from "./fields.ts";
 
 const WITHOUT_LOGIN = "expected an http or https URL without user name and password";
 
+/** Where a webhook of the operator is. */
+export const webhookUrl = z.string().refine(isHttpUrl, WITHOUT_LOGIN);
+
 export const metricsSchema = z
   .strictObject({ enabled: flag(false, "Serve Prometheus metrics at `/metrics` of `glovebox serve`.") })
   .prefault({})
@@ -25,10 +28,7 @@ export const tracesSchema = z
   .describe("OpenTelemetry traces.");
 
 const webhookSchema = z.strictObject({
-  url: z
-    .string()
-    .refine(isHttpUrl, WITHOUT_LOGIN)
-    .describe("The URL that receives every anomaly as a signed POST request."),
+  url: webhookUrl.describe("The URL that receives every anomaly as a signed POST request."),
   secret: z.string().min(1).describe("The signing key, as ${secret:NAME}."),
 });
 

@@ -62,13 +62,35 @@ export const serverSchema = z
         read: optional(folders, "Folders that the server reads, relative to the folder of this configuration."),
         write: optional(folders, "Folders that the server writes, relative to the folder of this configuration."),
       }),
-      "Folders that the server uses, in addition to cwd and those in args. Glovebox does not confine the server to them.",
+      "Files and folders that the server uses. With confine, these and no others; without, they are only checked.",
+    ),
+    confine: optional(
+      z.enum(["off", "files", "strict"]),
+      "The confinement of a server with command. off: it has your rights. files: only listed files and hosts. strict: also its own namespaces. Default: off.",
+    ),
+    limits: optional(
+      z.strictObject({
+        memoryBytes: optional(
+          z.int().min(16_777_216).max(1_099_511_627_776),
+          "Data of each process of a confined server.",
+        ),
+        processes: optional(
+          z.int().min(1).max(100_000),
+          "Processes and threads of a confined server. At files, all of your account count.",
+        ),
+        openFiles: optional(z.int().min(16).max(1_048_576), "Open files of each process of a confined server."),
+      }),
+      "Resource limits of a confined server.",
     ),
     url: optional(httpUrl("headers"), "The URL of a server with Streamable HTTP, or with SSE if type is sse."),
     headers: optional(strings, "Headers for url; may contain ${secret:NAME}."),
     oauth: oauthSchema,
     networkPolicy: serverPolicySchema,
     pin: optional(pinSchema, "The setting pin for this server only."),
+    validate: choice(
+      ["error", "warn"],
+      "Results that do not match the declared output schema: error fails the call, warn keeps the value and adds a finding.",
+    ),
     start: choice(
       ["eager", "lazy"],
       "eager connects when Glovebox starts, lazy at the first request for tools or the first program.",
@@ -96,6 +118,10 @@ export const openapiSchema = z
     exclude: optional(z.array(nonEmptyString).min(1), "Operations to exclude, in the format of include."),
     ...upstreamPolicySchemas,
     pin: optional(pinSchema, "The setting pin for this API only."),
+    validate: choice(
+      ["warn", "error"],
+      "Results that do not match the declared schema: warn keeps the value and adds a finding, error fails the call.",
+    ),
     startupTimeoutMs: integer([1, 600_000], 30_000, "Time limit for reading the document."),
     disabled: flag(false, "true ignores the API; the rest of its entry is not checked."),
   })

@@ -83,7 +83,10 @@ export class Dialer {
       transport = await untilAborted(createTransport(this.#options), signal);
       this.latest = transport;
       this.#transports.add(transport);
-      return await untilAborted(openLink(transport, { handshake, probeMs, signal, ...this.#events }), signal);
+      return await untilAborted(
+        openLink(transport, { id, clean, handshake, probeMs, signal, ...this.#events }),
+        signal,
+      );
     } catch (thrown) {
       const error = toUpstreamError(thrown, { id, clean, failure: transport?.failure?.(), isOpening: true });
       if (transport) this.discard(transport);

@@ -69,7 +69,7 @@ test("a call of 2026-07-28 and its cancellation have the envelope of that revisi
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "glovebox", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {}, url: {} } },
   };
   assert.deepEqual(
     sent.map(({ params }) => params),

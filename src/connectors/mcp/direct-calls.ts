@@ -22,8 +22,26 @@ import type { LineChannel } from "./transport/stdio-transport.ts";
 /** The client counts its own requests from 0. A 32-bit integer, because some servers accept no other id. */
 const FIRST_ID = 2 ** 30;
 
-/** The server answered with a request for input (2026-07-28, multi round-trip requests). */
-export class InputRequired extends Error {}
+/** The server answered with an input request (2026-07-28, multi round-trip requests). Its fields are unchecked. */
+export class InputRequired extends Error {
+  readonly rawRequests: unknown;
+  readonly rawState: unknown;
+
+  constructor(rawRequests: unknown, rawState: unknown) {
+    super("The server requires input");
+    this.rawRequests = rawRequests;
+    this.rawState = rawState;
+  }
+}
+
+/** What Glovebox offers to servers: forms and addresses for a person. Sampling and roots are not offered. */
+export const CAPABILITIES = { elicitation: { form: {}, url: {} } };
+
+/** What a call is repeated with after its input request was answered. */
+export interface RepeatParams {
+  readonly inputResponses?: JsonObject;
+  readonly requestState?: string;
+}
 
 export interface DirectCallOptions {
   /** The only time limit. When it fires, the server is told and a later answer is ignored. */
@@ -58,8 +76,8 @@ export class DirectCalls {
     channel.onparsed = (message) => this.#take(message);
   }
 
-  /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is a request for input. */
-  call(name: string, args: JsonObject, options: DirectCallOptions): Promise<JsonObject> {
+  /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is an input request. */
+  call(name: string, args: JsonObject, options: DirectCallOptions, repeat: RepeatParams = {}): Promise<JsonObject> {
     const { signal, onProgress, trace } = options;
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -69,7 +87,7 @@ export class DirectCalls {
       signal.addEventListener("abort", onAbort, { once: true });
       const _meta = { ...this.#envelope, ...trace, ...(onProgress && { progressToken: id }) };
       const hasMeta = onProgress !== undefined || trace !== undefined || this.#envelope !== undefined;
-      const params = { name, arguments: args, ...(hasMeta && { _meta }) };
+      const params = { name, arguments: args, ...repeat, ...(hasMeta && { _meta }) };
       this.#send({ jsonrpc: "2.0", id, method: "tools/call", params }, (error) => this.#settle(id)?.reject(error));
     });
   }
@@ -163,7 +181,7 @@ function findProblem({ resultType, inputRequests, requestState }: JsonObject): E
   if (resultType === "complete") return undefined;
   const asks =
     (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0) || typeof requestState === "string";
-  if (resultType === "input_required" && asks) return new InputRequired();
+  if (resultType === "input_required" && asks) return new InputRequired(inputRequests, requestState);
   return new SdkError(SdkErrorCode.InvalidResult, "Invalid result for tools/call");
 }
 
@@ -171,6 +189,6 @@ function toEnvelope(revision: string, { name, version }: Implementation): JsonOb
   return {
     [PROTOCOL_VERSION_META_KEY]: revision,
     [CLIENT_INFO_META_KEY]: { name, version },
-    [CLIENT_CAPABILITIES_META_KEY]: {},
+    [CLIENT_CAPABILITIES_META_KEY]: CAPABILITIES,
   };
 }

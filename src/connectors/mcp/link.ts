@@ -4,11 +4,13 @@ import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import type { ProgressCallback, StandardSchemaV1 } from "@modelcontextprotocol/client";
 
 import { defined, isJsonObject } from "../../domain/index.ts";
-import type { JsonObject } from "../../domain/index.ts";
+import type { InputRequest, JsonObject } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import { DirectCalls, InputRequired } from "./direct-calls.ts";
-import type { DirectCallOptions } from "./direct-calls.ts";
+import { answerInputs, createQuestions } from "./answer-inputs.ts";
+import type { QuestionOptions } from "./answer-inputs.ts";
+import { CAPABILITIES, DirectCalls, InputRequired } from "./direct-calls.ts";
+import type { DirectCallOptions, RepeatParams } from "./direct-calls.ts";
 import type { ServerTransport } from "./transport/create-transport.ts";
 import { StdioTransport } from "./transport/stdio-transport.ts";
 import type { Era, Handshake } from "./era.ts";
@@ -32,7 +34,7 @@ const AS_IT_CAME: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "glovebox", validate: (value) => ({ value }) },
 };
 
-export interface LinkOptions {
+export interface LinkOptions extends QuestionOptions {
   readonly handshake: Handshake;
   /** How long a server may take to answer the probe for its era. */
   readonly probeMs: number;
@@ -51,15 +53,22 @@ interface AskOptions {
   readonly headers?: Record<string, string> | undefined;
 }
 
+interface ToolCallOptions extends DirectCallOptions {
+  readonly askInput?: InputRequest["ask"] | undefined;
+}
+
 /** Starts the transport, does the handshake and lists the tools. On failure the caller must close the transport. */
 export async function openLink(transport: ServerTransport, options: LinkOptions): Promise<Link> {
   const { handshake, probeMs, signal, onEnd, onToolsChanged } = options;
+  const questions = createQuestions(options);
   const versionNegotiation = { mode: MODES[handshake], probe: { timeoutMs: probeMs } };
-  const client = new Client(CLIENT, { capabilities: {}, versionNegotiation });
+  const client = new Client(CLIENT, { capabilities: CAPABILITIES, versionNegotiation });
   client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
+  // Up to 2025-11-25 a server sends a request of its own.
+  client.setRequestHandler("elicitation/create", async ({ params }) => questions.answer(params));
   await client.connect(transport, { signal, timeout: NO_TIMEOUT_MS });
   const ended = new AbortController();
-  const link = new Link(client, transport);
+  const link = new Link(client, transport, questions);
   // Subscribes before the first listing, so that no change is missed in between.
   if (link.era === "modern" && client.getServerCapabilities()?.tools?.listChanged === true) {
     await followChanges(client, { signal: ended.signal, ackMs: probeMs, onGap: onToolsChanged });
@@ -84,11 +93,13 @@ export class Link {
   readonly #client: Client;
   /** Absent for a server behind an address: there the request costs far more than the client does. */
   readonly #calls: DirectCalls | undefined;
+  readonly #questions: ReturnType<typeof createQuestions>;
   readonly #headers = new Map<string, readonly ParamHeader[]>();
   readonly #requests = new Set<Promise<unknown>>();
 
-  constructor(client: Client, transport: ServerTransport) {
+  constructor(client: Client, transport: ServerTransport, questions: ReturnType<typeof createQuestions>) {
     this.#client = client;
+    this.#questions = questions;
     this.transport = transport;
     this.era = client.getProtocolEra() ?? "legacy";
     this.revision = client.getNegotiatedProtocolVersion() ?? "";
@@ -107,7 +118,7 @@ export class Link {
     return this.tools;
   }
 
-  /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is a request for input. */
+  /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is an input request. */
   ask(method: string, params: JsonObject, options: AskOptions): Promise<unknown> {
     const request = this.#send(method, params, options);
     const settled = request.catch(() => undefined).finally(() => this.#requests.delete(settled));
@@ -115,13 +126,19 @@ export class Link {
     return request;
   }
 
-  /** As `ask`. The trace is sent in `_meta`. */
-  callTool(name: string, args: JsonObject, options: DirectCallOptions): Promise<unknown> {
-    if (this.#calls) return this.#calls.call(name, args, options);
+  /** As `ask`. The trace is sent in `_meta`. Input requests are answered, and the call is repeated with the answers. */
+  async callTool(name: string, args: JsonObject, { askInput, ...options }: ToolCallOptions): Promise<unknown> {
+    if (!askInput) return this.#callOnce(name, args, options);
+    if (this.era === "legacy") return this.#questions.during(askInput, () => this.#callOnce(name, args, options));
+    return answerInputs((repeat) => this.#callOnce(name, args, options, repeat), askInput, this.#questions);
+  }
+
+  #callOnce(name: string, args: JsonObject, options: DirectCallOptions, repeat?: RepeatParams): Promise<unknown> {
+    if (this.#calls) return this.#calls.call(name, args, options, repeat);
     const { trace, ...rest } = options;
     const marks = this.#headers.get(name);
     const headers = marks && toParamHeaders(marks, args);
-    const params = { name, arguments: args, ...defined({ _meta: trace && { ...trace } }) };
+    const params = { name, arguments: args, ...repeat, ...defined({ _meta: trace && { ...trace } }) };
     return this.ask("tools/call", params, { ...rest, headers });
   }
 
@@ -156,7 +173,7 @@ export class Link {
         allowInputRequired: true,
         ...defined({ onprogress: onProgress, headers }),
       });
-      if (isInputRequiredResult(result)) throw new InputRequired();
+      if (isInputRequiredResult(result)) throw new InputRequired(result.inputRequests, result.requestState);
       return result;
     } finally {
       signal.removeEventListener("abort", cancel);

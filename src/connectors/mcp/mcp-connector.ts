@@ -3,13 +3,15 @@
 import type { ProgressCallback } from "@modelcontextprotocol/client";
 
 import { defined } from "../../domain/index.ts";
-import type { CallProgress, ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
-import { NEVER } from "../../timing/index.ts";
+import type { CallProgress, ConnectorId, GloveboxError } from "../../domain/index.ts";
+import type { JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import { NEVER, runInSlices } from "../../timing/index.ts";
 
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { createListeners } from "../listeners.ts";
+import type { ConfinementReport } from "../settings.ts";
 import { toShownText } from "../shown-text.ts";
 import {
   LoginNeeded,
@@ -89,8 +91,15 @@ class McpConnector implements Connector {
         cause: facts?.filter((fact) => fact !== undefined).join("; "),
         hint: error?.details.hint,
         stderr: stderr.length > 0 ? stderr : undefined,
+        confinement: latest?.confinement?.() ?? this.#configured(),
       }),
     };
+  }
+
+  #configured(): ConfinementReport | undefined {
+    const { settings } = this.#options;
+    if (settings.kind !== "stdio") return undefined;
+    return settings.level && { level: settings.level };
   }
 
   async tools(signal: AbortSignal = NEVER): Promise<readonly RemoteTool[]> {
@@ -101,7 +110,7 @@ class McpConnector implements Connector {
   }
 
   async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
-    const { signal, onProgress: listener, onSent, trace } = options;
+    const { signal, onProgress: listener, onSent, trace, askInput } = options;
     // Waiting for a connection that is there would only cost time.
     const link = this.#lifecycle.connected(signal) ?? (await this.#lifecycle.reach(signal));
     const attempt = this.#breaker.enter();
@@ -110,16 +119,24 @@ class McpConnector implements Connector {
       const onProgress = listener && createProgressGate(listener, this.#options);
       const result = this.#synthetic.has(remoteName)
         ? await callSynthetic(remoteName, args, (method, params) => link.ask(method, params, { signal, onProgress }))
-        : parseResult(await link.callTool(remoteName, args, { signal, onProgress, trace }), this.#options.clean);
+        : await this.#parse(await link.callTool(remoteName, args, { signal, onProgress, trace, askInput }));
       this.#lifecycle.prove(link);
       attempt.answered();
       return result;
     } catch (thrown) {
       const error = signal.aborted ? toAbortError(signal, this.id) : this.#explain(thrown, link);
+      if (error.code === "UPSTREAM_FAILED") link.transport.noteError?.(error.message);
       if (error.code === "UPSTREAM_FAILED" || error.code === "UPSTREAM_RESULT_INVALID") attempt.answered();
       else attempt.failed(error);
       throw error;
     }
+  }
+
+  /** Only a large result takes more than one slice. */
+  #parse(rawResult: unknown): RemoteResult | Promise<RemoteResult> {
+    const work = parseResult(rawResult, this.#options.clean);
+    const first = work.next();
+    return first.done === true ? first.value : runInSlices(work);
   }
 
   onToolsChanged(listener: () => void): () => void {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -106,8 +107,9 @@ test("the everything server works over HTTP, also after a restart of the server"
   assert.ok((await untilReady(connector)).length > 5);
   assert.equal(await call(connector, "echo", { message: "hi" }), "Echo: hi");
   assert.equal(connector.status().transport, "http");
+  const ended = once(first, "exit");
   first.kill("SIGKILL");
-  await wait(50);
+  await ended;
   await assert.rejects(call(connector, "echo", { message: "hi" }), { code: "UPSTREAM_UNREACHABLE" });
   startHttpServer(port);
   await untilReady(connector);

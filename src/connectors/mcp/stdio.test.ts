@@ -70,10 +70,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The processes that still exist after a second: a signal takes a moment to end a process. */
+/** The processes that still exist after a minute: a signal takes a moment to end a process. */
 async function untilGone(pids: readonly unknown[]): Promise<readonly number[]> {
   const left = (): number[] => pids.map(Number).filter(isAlive);
-  for (const deadline = performance.now() + 1_000; left().length > 0 && performance.now() < deadline;) await wait(10);
+  for (const deadline = performance.now() + 60_000; left().length > 0 && performance.now() < deadline;) await wait(10);
   return left();
 }
 

@@ -111,7 +111,8 @@ const NEEDS_CAPABILITY = -32_021;
 /** The tool wants an answer from a person or a model before it continues. A connector cannot ask for one. */
 const INPUT_REQUIRED: UpstreamFailure = {
   code: "UPSTREAM_FAILED",
-  cause: "the tool asks for input from a person while it runs, and Glovebox cannot forward the request",
+  cause:
+    "the tool asks for something that Glovebox does not offer to this call: input from a person, sampling or roots",
   hint: "Give everything that it needs in the arguments, or use another tool",
 };
 

@@ -83,7 +83,7 @@ function trustTargetKey(key: string): CheckedTarget {
 }
 
 /** Returns a connection to the first address that answers. Rejects with the failure of the last one, or a refusal. */
-async function openConnection(target: CheckedTarget, powers: ConnectionPowers): Promise<Socket> {
+export async function openConnection(target: CheckedTarget, powers: ConnectionPowers): Promise<Socket> {
   const { host, port, isSecure } = target;
   let failure: unknown;
   for (const address of target.addresses.slice(0, MAX_ATTEMPTS)) {

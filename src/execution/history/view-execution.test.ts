@@ -6,8 +6,9 @@ import { describe, it } from "node:test";
 import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
-import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import type { ExecutionResult } from "../../domain/index.ts";
+import { APPROVAL } from "../../surfaces/mcp/fixtures/approval.ts";
+import { GloveboxError, parseApprovalId, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import type { Approval, ApprovalRequests, ExecutionResult } from "../../domain/index.ts";
 import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
@@ -38,7 +39,7 @@ const OPENING = {
   startedAt: 100,
 };
 
-async function open(now = 200) {
+async function open(now = 200, approvals: Pick<ApprovalRequests, "find"> = NO_APPROVALS) {
   const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const running = createRunningTable((text) => text);
@@ -71,7 +72,7 @@ async function open(now = 200) {
     approvals: NO_APPROVALS,
     ...NOTHING_KEPT,
   };
-  const rooms = { ...base, recoverOne: (stored: StoredExecution) => closeLost(stored, base) };
+  const rooms = { ...base, approvals, recoverOne: (stored: StoredExecution) => closeLost(stored, base) };
   const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
     viewExecution({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
   return { store, running, ask };
@@ -136,6 +137,20 @@ describe("viewExecution of a stored execution", () => {
     await store.executions.close(EXECUTION, { endedAt: 2, state: "completed", result: JSON.stringify(RESULT) });
     assert.deepEqual(await ask(), RESULT);
     await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("waits for the process that resumes a suspended execution after a decision, and not before one", async () => {
+    const approval = known(parseApprovalId(`ap_${"0".repeat(24)}`));
+    const paused: ExecutionResult = { ...EMPTY, state: "paused", approvals: [approval] };
+    let state: Approval["state"] = "pending";
+    const { store, ask } = await open(200, { find: async () => ({ ...APPROVAL, state }) });
+    await store.executions.open(OPENING);
+    await store.executions.close(EXECUTION, { endedAt: 2, state: "paused", result: JSON.stringify(paused) });
+    assert.deepEqual(await ask(AGENT.id, EXECUTION, 60_000), paused);
+    state = "approved";
+    const asked = ask(AGENT.id, EXECUTION, 60_000);
+    assert.equal(await store.executions.claim(EXECUTION, { was: "paused", from: undefined, by: "alive" }), true);
+    await store.executions.close(EXECUTION, { endedAt: 3, state: "completed", result: JSON.stringify(RESULT) });
+    assert.deepEqual(await asked, RESULT);
   });
   it("closes an execution of a dead process as failed, once", async () => {
     const { store, ask } = await open();

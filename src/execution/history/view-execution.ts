@@ -21,6 +21,7 @@ interface ViewQuery {
 }
 
 interface ViewDeps extends Pick<ExecutionDeps, "engine" | "hasEnded" | "isolation" | "now"> {
+  readonly approvals: Pick<ExecutionDeps["approvals"], "find">;
   readonly store: {
     readonly executions: Pick<ExecutionDeps["store"]["executions"], "find">;
     readonly ledger: ExecutionDeps["store"]["ledger"];
@@ -43,7 +44,19 @@ export async function viewExecution(query: ViewQuery, deps: ViewDeps): Promise<E
   if (running) return waitForEnd(id, running, query, deps);
   const stored = await deps.store.executions.find(id);
   if (!stored || stored.principal !== query.principal) throw notFound(id);
-  return stored.ending ? parseStoredResult(id, stored.ending.result) : pollStore(stored, query, deps);
+  const { ending } = stored;
+  return ending && !(await isDecided(stored, deps))
+    ? parseStoredResult(id, ending.result)
+    : pollStore(stored, query, deps);
+}
+
+/** A decision has been made and no process has resumed it yet: what it waited for is no longer what it waits for. */
+async function isDecided({ id, ending }: StoredExecution, { approvals }: ViewDeps): Promise<boolean> {
+  if (ending?.state !== "paused") return false;
+  const { approvals: awaited = [], error } = parseStoredResult(id, ending.result);
+  if (error) return false; // it waits for an upstream
+  const found = await Promise.all(awaited.map((one) => approvals.find(one).catch(() => undefined)));
+  return found.some((approval) => approval !== undefined && approval.state !== "pending");
 }
 
 /** Another process may run it: reads the store until it has ended or the time is over. */
@@ -56,7 +69,8 @@ async function pollStore(
   const until = performance.now() + waitMs;
   for (let one: StoredExecution | undefined = stored; one; one = await deps.store.executions.find(id)) {
     const view = one.ending ? parseStoredResult(id, one.ending.result) : await viewOpen(one, deps);
-    if (view.state !== "running" || performance.now() >= until || signal.aborted) return view;
+    const isUnderWay = view.state === "running" || (await isDecided(one, deps));
+    if (!isUnderWay || performance.now() >= until || signal.aborted) return view;
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
   throw notFound(id);

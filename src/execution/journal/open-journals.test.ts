@@ -63,6 +63,26 @@ describe("a journal", () => {
     await store.close();
   });
 
+  it("reads long texts back, and puts a large one on its own line instead of escaping it", async () => {
+    const { store, journals } = await open({ executionBytes: 10_000_000 });
+    const journal = journals.begin(EXECUTION);
+    journal.note({ kind: "asked", ...ASKED });
+    const quotes = (count: number): string => JSON.stringify('"'.repeat(count));
+    const texts = [quotes(1), quotes(3_000), quotes(200_000), `"a\nb"${" ".repeat(5_000)}`, quotes(2)];
+    for (const [id, text] of texts.entries()) journal.note(given(id, text));
+    await journal.flush();
+    const recording = await journals.read(EXECUTION);
+    assert.deepEqual(
+      recording?.deliveries,
+      texts.map((text, id) => ({ kind: "given", delivery: given(id, text).delivery })),
+    );
+    const pieces = (await store.journals.read(EXECUTION)).map(({ sealed }) => Buffer.from(sealed).toString());
+    assert.equal(pieces.length, 2, "the large entry ends a piece");
+    assert.ok(pieces[0]?.includes(texts[2] ?? "-"));
+    assert.ok(journal.isWritten());
+    await store.close();
+  });
+
   it("is written when every note was, and not before or after a note was lost", async () => {
     const { store, journals } = await open();
     const journal = journals.begin(EXECUTION);

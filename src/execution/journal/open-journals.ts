@@ -8,12 +8,14 @@ import type { ExecutionId, Instant, Seal } from "../../domain/index.ts";
 import type { JournalPiece, Store } from "../../store/index.ts";
 import { HOUR_MS, pollEvery } from "../../timing/index.ts";
 
-import { parseJournal } from "../journal-schema.ts";
+import { parseJournal, writeEvent } from "../journal-schema.ts";
 import { toRecording } from "../journal.ts";
-import type { Journal, JournalEvent, Journals } from "../journal.ts";
+import type { Journal, Journals } from "../journal.ts";
 
 /** Batching delay for entries that no caller awaits. */
 const SOON_MS = 5;
+/** A larger entry is sealed when it is noted, so that its write takes another turn of the event loop. */
+const LARGE_CHARS = 256 * 1024;
 
 export interface JournalsOptions {
   readonly store: Store["journals"];
@@ -67,9 +69,9 @@ interface Size {
 }
 
 function createJournal(execution: ExecutionId, options: JournalsOptions, size: Size): Journal {
-  const { store, seal, executionBytes } = options;
-  let { pieces, bytes } = size;
-  let waiting: string[] = [];
+  const { store, executionBytes } = options;
+  const notes = createNotes(execution, options, size.pieces);
+  let { bytes } = size;
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
@@ -82,13 +84,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     clearTimeout(timer);
     timer = undefined;
     next = undefined;
-    if (waiting.length === 0) return [];
-    const place = { execution, piece: pieces };
-    const sealed = seal.close(waiting.join("\n"), contextOf(place));
-    options.onStored?.(sealed.byteLength);
-    waiting = [];
-    pieces += 1;
-    return [{ ...place, sealed }];
+    return notes.take();
   };
   const append = (isDurable: boolean): Promise<void> => {
     isFlushed = isDurable;
@@ -104,22 +100,56 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     return whole;
   };
   // Everything noted until the store writes is one piece.
-  const write = (): Promise<void> => (waiting.length === 0 ? written : (next ??= append(false)));
+  const write = (): Promise<void> => (notes.isEmpty() ? written : (next ??= append(false)));
   return {
     note(event) {
       if (isBroken) return;
-      const line = JSON.stringify(event);
-      bytes += line.length;
+      const lines = writeEvent(event);
+      bytes += sizeOf(lines);
       isBroken = bytes > executionBytes && event.kind === "given";
-      waiting.push(isBroken ? JSON.stringify({ kind: "broke" } satisfies JournalEvent) : line);
+      notes.add(isBroken ? writeEvent({ kind: "broke" }) : lines);
       if (!next) timer ??= setTimeout(write, SOON_MS);
     },
     take,
     write,
-    isWritten: () => isWritten && waiting.length === 0,
-    flush: () => (waiting.length === 0 && isFlushed ? written : append(true)),
+    isWritten: () => isWritten && notes.isEmpty(),
+    flush: () => (notes.isEmpty() && isFlushed ? written : append(true)),
     isWhole: () => !isBroken,
   };
+}
+
+/** The lines that are not written yet, from which the pieces are made. */
+function createNotes(execution: ExecutionId, { seal, onStored }: JournalsOptions, first: number) {
+  let next = first;
+  let waiting: string[] = [];
+  /** Large entries, with those before them. */
+  let sealed: JournalPiece[] = [];
+  const sealWaiting = (): void => {
+    if (waiting.length === 0) return;
+    const place = { execution, piece: next };
+    const piece = { ...place, sealed: seal.close(waiting.join("\n"), contextOf(place)) };
+    onStored?.(piece.sealed.byteLength);
+    waiting = [];
+    sealed.push(piece);
+    next += 1;
+  };
+  return {
+    isEmpty: (): boolean => waiting.length === 0 && sealed.length === 0,
+    add(lines: readonly string[]): void {
+      waiting.push(...lines);
+      if (sizeOf(lines) > LARGE_CHARS) sealWaiting();
+    },
+    take(): readonly JournalPiece[] {
+      sealWaiting();
+      const taken = sealed;
+      sealed = [];
+      return taken;
+    },
+  };
+}
+
+function sizeOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
 function openPiece(seal: Pick<Seal, "close" | "open">, one: JournalPiece): string {

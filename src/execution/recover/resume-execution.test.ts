@@ -58,6 +58,7 @@ async function open(owner: string, changes: Partial<ResumeDeps> = {}) {
     runProgram: unreached,
     admit: unreached,
     snapshot: unreached,
+    resolvePrincipal: async () => AGENT,
     checkAgain: unreached,
     ...changes,
   };

@@ -4,13 +4,14 @@
  */
 
 import type { AskDecision } from "../../bridge/index.ts";
-import { DEFAULT_LIMITS, GloveboxError, defined, describeError } from "../../domain/index.ts";
+import { DEFAULT_LIMITS, GloveboxError, defined, describeError, isInputRequest } from "../../domain/index.ts";
 import type {
   Approval,
   CatalogSnapshot,
   Execution,
   ExecutionResult,
   LabelSource,
+  Principal,
   Program,
 } from "../../domain/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
@@ -36,7 +37,8 @@ import type { TableEntry } from "../running-table.ts";
 import { emptyResult, markDryRun, settleFailure, toTenths } from "../settle.ts";
 import { UpstreamUnavailable, findUnchangedTools, gatewayClosing, listUsedTools } from "./wait-to-resume.ts";
 
-export interface ResumeDeps extends RecordDeps, Pick<ExecutionDeps, "admit" | "labelSession" | "snapshot"> {
+export interface ResumeDeps
+  extends RecordDeps, Pick<ExecutionDeps, "admit" | "labelSession" | "resolvePrincipal" | "snapshot"> {
   /** Fires when the gateway is about to close. */
   readonly leaving: AbortSignal;
   /** Runs a program that never started, from its source. */
@@ -101,9 +103,10 @@ async function runWithinQuota(
   const { start } = recording;
   const opening: ExecutionOpening = { execution, opened, journal, ...defined({ start }) };
   // The journal of an earlier version does not have every limit.
-  const known = { ...recording.request, limits: { ...DEFAULT_LIMITS, ...recording.request.limits } };
+  const principal = await findPrincipal(execution, recording, deps);
+  const known = { ...recording.request, principal, limits: { ...DEFAULT_LIMITS, ...recording.request.limits } };
   const request: ExecutionRequest = { ...known, signal: entry.signal, onEvent: entry.onEvent };
-  const { principal, limits: wanted } = request;
+  const { limits: wanted } = request;
   const when = why === "restarted" ? why : "again";
   const result = await runWithinQuotas({ execution: execution.id, principal, limits: wanted, when }, deps.admit, {
     run: async (limits, shortenedBy) =>
@@ -112,6 +115,20 @@ async function runWithinQuota(
   });
   await (result.state === "paused" ? journal.flush() : journal.write().catch(() => undefined));
   return markDryRun(result, request);
+}
+
+/** What it may do now counts, not what it could when the program started. A revoked token resumes nothing. */
+async function findPrincipal(
+  { principal: id }: Execution,
+  { request }: Recording,
+  deps: ResumeDeps,
+): Promise<Principal> {
+  const { session, passesLabels } = request.principal;
+  const now = await deps.resolvePrincipal(id);
+  if (now) return { ...now, ...defined({ session, passesLabels }) };
+  throw new GloveboxError("POLICY_DENIED", `${id} is no longer valid, so its program is not resumed`, {
+    hint: "Its access token was revoked or has expired, or its person was removed",
+  });
 }
 
 /** Read after the claim: the earlier owner may have written until then. */
@@ -154,7 +171,9 @@ async function resumeProgram(
   await deps.labelSession(principal, labelsIn(recording, approvals));
   // The resumed program is bound by the answers to what the earlier run asked for, or waits for them.
   const asked = new Map(
-    approvals.map(({ seq, rule, reason }): [number, AskDecision] => [seq, { kind: "ask", rule, reason }]),
+    approvals
+      .filter(({ id }) => !isInputRequest(id)) // an upstream asks again, and is given the same answer
+      .map(({ seq, rule, reason }): [number, AskDecision] => [seq, { kind: "ask", rule, reason }]),
   );
   return deps.runProgram(opening, request, { snapshot, program, recording, asked });
 }

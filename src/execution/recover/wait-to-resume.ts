@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError, parseToolAddress } from "../../domain/index.ts";
 import type { Approval, CatalogSnapshot, Digest } from "../../domain/index.ts";
+import type { SandboxJob, Tape } from "../../sandbox/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { MINUTE_MS, SECOND_MS } from "../../timing/index.ts";
 
@@ -120,7 +121,8 @@ export function retryWhileBusy({
   run,
   leaving,
 }: Pick<ExecutionDeps, "run"> & { readonly leaving: AbortSignal }): ExecutionDeps["run"] {
-  return async (job) => {
+  return async (given) => {
+    using job = leaveQueue(given, leaving);
     let ran = await run(job);
     // The sandbox returns LIMIT_BUSY only for a program that has not started.
     while (ran.ending.kind === "failed" && ran.ending.error.code === "LIMIT_BUSY" && !job.signal.aborted) {
@@ -129,5 +131,24 @@ export function retryWhileBusy({
     }
     if (leaving.aborted && ran.usage.wallMs === 0) throw gatewayClosing();
     return ran;
+  };
+}
+
+/** The same job, which no longer waits for a place once the gateway closes: a place that becomes free then starts nothing. */
+function leaveQueue(job: SandboxJob, leaving: AbortSignal): SandboxJob & Disposable {
+  const queued = new AbortController();
+  const stopListening = (): void => leaving.removeEventListener("abort", leave);
+  const leave = (): void => queued.abort();
+  leaving.addEventListener("abort", leave, { once: true });
+  const { tape } = job;
+  const began: Tape["began"] = (start, engine) => {
+    stopListening();
+    tape?.began(start, engine);
+  };
+  return {
+    ...job,
+    signal: AbortSignal.any([job.signal, queued.signal]),
+    ...(tape && { tape: { ...tape, began } }),
+    [Symbol.dispose]: stopListening,
   };
 }

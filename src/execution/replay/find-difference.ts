@@ -52,10 +52,11 @@ function compareLogs(first: readonly LogLine[], again: readonly LogLine[]): stri
   return undefined;
 }
 
-/** An incident has another name each time. */
+/** An incident has another name each time, and the hint of a program's own error needs another run. */
 function toComparable(error: PublicError | undefined, isSameEngine: boolean): Json | undefined {
   if (!error) return undefined;
-  const { incident: _, column, frame, ...rest } = error;
+  const { incident: _, column, frame, hint, ...always } = error;
+  const rest = { ...always, ...(error.code === "PROGRAM_THREW" ? {} : defined({ hint })) };
   return { ...rest, ...defined(isSameEngine ? { column, frame } : {}) };
 }
 

@@ -17,6 +17,7 @@ import type {
 } from "../../domain/index.ts";
 import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
 import { digestOf } from "../../text/index.ts";
+import { runInSlices } from "../../timing/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
 import { parseFailure } from "../journal-schema.ts";
@@ -86,7 +87,7 @@ export async function runAgain(
   const { limits, input } = recording.request;
   const optional = defined({ network: network ? true : undefined, secrets, input });
   const ran = await deps.run({ ...run, program, namespaces, limits, principal: execution.principal, ...optional });
-  const settled = settleResult(execution, { program, bridge: trace, ran }, deps);
+  const settled = await runInSlices(settleResult(execution, { program, bridge: trace, ran }, deps));
   return keepLarge(settled, limits, async (value) => describeLarge(value, trace));
 }
 

@@ -11,6 +11,7 @@ import type { ChildKeeper, EngineName, Instant, Limits, Namespace, Reply } from 
 import { confineEngine, createEngine, openSandbox } from "../../sandbox/index.ts";
 import type { Delivery, GuestHost, SandboxJob, Tape } from "../../sandbox/index.ts";
 
+import { createPathMask } from "../../text/index.ts";
 import { parseFailure } from "../journal-schema.ts";
 import { answersOf } from "../journal.ts";
 import type { AnsweredCall, JournaledDelivery } from "../journal.ts";
@@ -51,7 +52,8 @@ export async function showReplay(
   const confined = await confineEngine(createEngine(engine, options.node), options.isolation);
   await using sandbox = openSandbox({ engine: confined, keeper, concurrency: 1, queue: 1, limits, now, seed });
   const { isolation } = sandbox;
-  const deps = { engine, isolation, report, hide, run: (job: SandboxJob) => sandbox.run(job) };
+  const maskPaths = createPathMask({ paths: [] }).own;
+  const deps = { engine, isolation, report, hide, maskPaths, run: (job: SandboxJob) => sandbox.run(job) };
   if (code === undefined) return await replay(kept, { signal, ...defined({ until }) }, deps);
   return await replayChanged(
     kept,

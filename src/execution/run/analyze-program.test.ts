@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { AGENT, TOOLS, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { AGENT, TOOLS, createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
 import type { NeededServers } from "../../catalog/index.ts";
 import { DEFAULT_LIMITS, parseConnectorId } from "../../domain/index.ts";
+import type { Effect } from "../../domain/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { declareApi } from "../../typegen/index.ts";
 import { analyzeProgram } from "./analyze-program.ts";
 
@@ -69,3 +71,30 @@ for (const [title, source, needs] of CASES) {
     assert.deepEqual(await needsOf(source), [[], ...needs]);
   });
 }
+
+/** The rules that object to a loop over a tool of this effect, whose server is not ready when the program arrives. */
+async function loopRules(effect: Effect, severity: "warn" | "error"): Promise<readonly string[]> {
+  const [good] = namespaces;
+  const waiting = { ...EMPTY, digest: digestOf("waiting"), namespaces: [good ?? assert.fail()] };
+  const tool = createTool("good.call", { effect });
+  const listed = waiting.namespaces.map((one) => ({ ...one, tools: ["call"] }));
+  const ready = { ...snapshotOf([tool]), digest: digestOf(effect), namespaces: listed };
+  const source = "for (const id of input.ids) await good.call({ id })";
+  const request = { principal: AGENT, source, limits: DEFAULT_LIMITS, signal: new AbortController().signal };
+  const options = { limits: DEFAULT_LIMITS, enabled: true, blockOnError: true };
+  const { analyzed } = await analyzeProgram(request, {
+    snapshot: async (_principal, needed = "all") => (needed.includes("good") ? ready : waiting),
+    declare: (snapshot) => declareApi(snapshot, { hasNetwork: false }),
+    analyze: ({ source: text }, surface) =>
+      analyze(text, surface, { ...options, rules: { ...DEFAULT_RULES, "no-tool-in-loop": severity } }),
+  });
+  const { findings } = analyzed.ok ? analyzed.program : analyzed;
+  return [analyzed.ok ? "runs" : analyzed.error.code, ...findings.map(({ rule }) => rule)];
+}
+
+test("a loop is judged by the effect of its tool once the server is ready", async () => {
+  assert.deepEqual(await loopRules("read", "warn"), ["runs", "no-tool-in-loop"]);
+  assert.deepEqual(await loopRules("write", "warn"), ["runs"]);
+  assert.deepEqual(await loopRules("read", "error"), ["PROGRAM_FORBIDDEN", "no-tool-in-loop"]);
+  assert.deepEqual(await loopRules("unknown", "error"), ["runs"]);
+});

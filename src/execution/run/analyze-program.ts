@@ -17,7 +17,7 @@ const WORD = /[\p{ID_Continue}$]+/gu;
 
 type AnalyzeDeps = Pick<ExecutionDeps, "analyze" | "declare" | "snapshot">;
 
-/** Analysis depends on the names of upstreams only, which are known before any of them is ready. */
+/** Analysis needs only the names of upstreams, which are known before any of them is ready, and rarely effects. */
 export async function analyzeProgram(
   request: ExecutionRequest,
   deps: AnalyzeDeps,
@@ -25,9 +25,35 @@ export async function analyzeProgram(
   const take = (needed: NeededServers): Promise<CatalogSnapshot> =>
     unlessCancelled(deps.snapshot(request.principal, needed), request.signal);
   let snapshot = await take([]);
-  const analyzed = deps.analyze(request, deps.declare(snapshot));
-  for (const needed of analyzed.ok ? findNeeds(analyzed.program, snapshot) : []) snapshot = await take(needed);
-  return { analyzed, snapshot };
+  const surface = deps.declare(snapshot);
+  const analyzed = deps.analyze(request, surface);
+  const needsEffects = dependsOnEffects(analyzed, snapshot);
+  const refused = needsEffects ? [{ calls: [], javascript: request.source }] : [];
+  const needs = analyzed.ok
+    ? findNeeds(analyzed.program, snapshot)
+    : refused.flatMap((one) => findNeeds(one, snapshot));
+  for (const needed of needs) snapshot = await take(needed);
+  const known = needsEffects ? deps.declare(snapshot) : surface;
+  return { analyzed: withNotes(known === surface ? analyzed : deps.analyze(request, known), request), snapshot };
+}
+
+/** This rule is about tools that only read, and which those are is unknown until their server is ready. */
+const EFFECT_RULE = "no-tool-in-loop";
+
+/** Also if a server that the program calls was not ready: a call that may change something must be awaited. */
+function dependsOnEffects(analyzed: AnalysisResult, { namespaces }: Pick<CatalogSnapshot, "namespaces">): boolean {
+  const { findings } = analyzed.ok ? analyzed.program : analyzed;
+  const empty = namespaces.filter(({ tools }) => tools.length === 0).map(({ name }) => name);
+  const isEmpty = ({ address, namespace }: Program["calls"][number]): boolean =>
+    empty.includes(namespace ?? address.split(".", 1).join());
+  return findings.some(({ rule }) => rule === EFFECT_RULE) || (analyzed.ok && analyzed.program.calls.some(isEmpty));
+}
+
+function withNotes(analyzed: AnalysisResult, { notes = [] }: Pick<ExecutionRequest, "notes">): AnalysisResult {
+  if (notes.length === 0) return analyzed;
+  if (!analyzed.ok) return { ...analyzed, findings: [...notes, ...analyzed.findings] };
+  const { program } = analyzed;
+  return { ok: true, program: { ...program, findings: [...notes, ...program.findings] } };
 }
 
 /** For a program that started before its verdict, and whose process ended. Rejects with PROGRAM_TYPES if it does not fit. */

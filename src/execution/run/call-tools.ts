@@ -3,10 +3,12 @@
  * same bridge, records and limits, but without a sandbox.
  */
 
-import { defined, parseJson, parseToolAddress } from "../../domain/index.ts";
+import { defined, parseToolAddress } from "../../domain/index.ts";
 import type { ExecutionResult, Json, PublicError, Reply } from "../../domain/index.ts";
 
-import { redactResult } from "../../text/index.ts";
+import { readJson, redactResult } from "../../text/index.ts";
+import { ownerOf, runInSlices } from "../../timing/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 import type { ExecutionDeps } from "../deps.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
@@ -14,7 +16,7 @@ import { keepLarge } from "../kept-results.ts";
 import { runWithinQuotas } from "../quotas.ts";
 import type { ExecutionRequest, PlainCall } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
-import { emptyResult, settleFailure, toTenths, withCancelReason } from "../settle.ts";
+import { emptyResult, settleFailure, toMismatchFindings, toTenths, withCancelReason } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
 
 /** The execution, and the reply to each call in the order of the request; no replies when it failed as a whole. */
@@ -62,16 +64,19 @@ async function attempt(
   const calls = bridge.records();
   const labels = bridge.labels();
   const empty = emptyResult(execution, failed ? stateOf(failed.error) : "completed", deps);
+  const turns = ownerOf(request.principal);
   const outputBytes = replies.reduce((sum, reply) => sum + (reply.ok ? Buffer.byteLength(reply.json) : 0), 0);
   const result: ExecutionResult = {
     ...empty,
-    ...(failed ? { error: failed.error } : { value: toValue(replies) }),
+    ...(failed ? { error: failed.error } : { value: await runInSlices(toValue(replies), turns) }),
     calls,
+    findings: toMismatchFindings(bridge.mismatches(), []),
     ...defined({ labels: labels.length > 0 ? labels : undefined }),
     stats: { ...empty.stats, wallMs: toTenths(performance.now() - startedAt), calls: calls.length, outputBytes },
   };
   const owner = { principal: request.principal.id, execution: execution.id, labels };
-  const shown = redactResult(result, deps.hide, { hasForeignMessage: true });
+  const options = { foreignPaths: deps.maskPaths ?? "all" } as const;
+  const shown = await runInSlices(redactResult(result, deps.hide, options), turns);
   return { result: await keepLarge(shown, request.limits, (large) => deps.keepValue(owner, large)), replies };
 }
 
@@ -80,8 +85,9 @@ function stateOf({ code }: PublicError): ExecutionResult["state"] {
 }
 
 /** One call has its value, several have an array. */
-function toValue(replies: readonly Reply[]): Json {
-  const values = replies.map((reply) => (reply.ok ? (parseJson(reply.json) ?? null) : null));
+function* toValue(replies: readonly Reply[]): SlicedWork<Json> {
+  const values: Json[] = [];
+  for (const reply of replies) values.push(reply.ok ? ((yield* readJson(reply.json)) ?? null) : null);
   return values.length === 1 ? (values[0] ?? null) : values;
 }
 

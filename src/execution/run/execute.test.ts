@@ -97,6 +97,7 @@ function createTestDeps(
     failureOf: () => undefined,
     labels: () => [],
     dryRun: () => undefined,
+    mismatches: () => [],
     recorded: async () => visit("recorded", undefined),
   };
   const deps: Deps = {

@@ -1,7 +1,9 @@
 /** Takes one request through the rooms in order: snapshot, declare, analyze, check, run. The check may run beside it. */
 
-import { GloveboxError, depthOf } from "../../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
+import { findExcess } from "../../text/index.ts";
+import { ownerOf, runInSlices } from "../../timing/index.ts";
 
 import type { ExecutionDeps, RunProgram } from "../deps.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
@@ -60,7 +62,7 @@ export async function attempt(
   request: ExecutionRequest,
   deps: RunDeps,
 ): Promise<ExecutionResult> {
-  refuseDeepInput(request);
+  await refuseLargeInput(request);
   const { analyzed, snapshot } = await analyzeProgram(request, deps);
   if (!analyzed.ok) return settleRefusal(opening.execution, analyzed, deps);
   const { program } = analyzed;
@@ -72,10 +74,12 @@ export async function attempt(
   return deps.runProgram(opening, request, { snapshot, program: checked.program });
 }
 
-/** A program may not return anything deeper either. */
-function refuseDeepInput({ input, limits }: ExecutionRequest): void {
-  if (input === undefined || depthOf(input, limits.depth) <= limits.depth) return;
-  throw new GloveboxError("LIMIT_SIZE", `The input nests deeper than its limit of ${limits.depth} levels (depth)`, {
-    hint: "Send a flatter value",
-  });
+/** A program may not return anything deeper or wider either. */
+async function refuseLargeInput({ input, limits, principal }: ExecutionRequest): Promise<void> {
+  if (input === undefined) return;
+  const excess = await runInSlices(findExcess(input, limits.depth), ownerOf(principal));
+  if (!excess) return;
+  const deep = `nests deeper than its limit of ${limits.depth} levels (depth)`;
+  const problem = excess.of === "depth" ? deep : `has an object with more than ${excess.most} keys`;
+  throw new GloveboxError("LIMIT_SIZE", `The input ${problem}`, { hint: "Send a flatter or smaller value" });
 }

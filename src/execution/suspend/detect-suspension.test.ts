@@ -7,6 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createSuspensionDetector } from "./detect-suspension.ts";
 import type { SuspensionOptions } from "./detect-suspension.ts";
 
+/** Than the grace time and the pause after a reply. */
+const LONGER_MS = 400;
+
 function open(changes: Partial<SuspensionOptions> = {}) {
   const [leaving, ended] = [new AbortController(), new AbortController()];
   const signals = { leaving: leaving.signal, ended: ended.signal };
@@ -45,7 +48,7 @@ describe("the suspension detector", () => {
     const { call, fired, suspension, release } = open();
     call("asks");
     call("other");
-    await sleep(150);
+    await sleep(LONGER_MS);
     assert.equal(suspension.signal.aborted, false);
     release();
     assert.equal(await fired, "away");
@@ -54,7 +57,7 @@ describe("the suspension detector", () => {
     const { call, fired, suspension } = open();
     suspension.onTimers(1);
     call("asks");
-    await sleep(150);
+    await sleep(LONGER_MS);
     assert.equal(suspension.signal.aborted, false);
     suspension.onTimers(0);
     assert.equal(await fired, "away");
@@ -64,7 +67,7 @@ describe("the suspension detector", () => {
     const over = open();
     for (const one of [broken, over]) one.call("asks");
     over.ended.abort();
-    await sleep(150);
+    await sleep(LONGER_MS);
     assert.deepEqual([broken.suspension.signal.aborted, over.suspension.signal.aborted], [false, false]);
   });
   it("suspends at once when the gateway closes, unless another call is open", () => {
@@ -100,7 +103,7 @@ describe("the suspension detector", () => {
     call("asks");
     assert.deepEqual([suspension.suspend(), suspension.waiting()], [false, 1]);
     suspension.onTimers(0);
-    await sleep(150);
+    await sleep(LONGER_MS);
     assert.equal(suspension.signal.aborted, false);
     ended.abort();
   });

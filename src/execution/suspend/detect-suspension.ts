@@ -2,8 +2,8 @@
 
 import type { Limits } from "../../domain/index.ts";
 
-/** The program may still work on a reply that was just delivered. */
-const QUIET_MS = 50;
+/** The program may still work on a reply that was just delivered, for longer on a busy machine. */
+const QUIET_MS = 250;
 /** The share of the remaining wall time after which it is suspended at the latest. */
 const MOST_OF_REST = 0.8;
 

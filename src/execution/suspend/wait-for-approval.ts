@@ -9,6 +9,7 @@ import type {
   ApprovalRequests,
   CallPlan,
   ExecutionEvent,
+  InputRequest,
   LabelSource,
   Tool,
   ToolCall,
@@ -23,6 +24,8 @@ export interface ApprovalWaitOptions {
   readonly labels: () => readonly LabelSource[];
   /** What the program can call, for the person who reviews one of its calls. */
   readonly plan: () => CallPlan | undefined;
+  /** Replays the program to show what a call depends on. */
+  readonly findEvidence: (call: ToolCall) => Promise<NonNullable<Approval["evidence"]>> | undefined;
   readonly suspension: SuspensionDetector;
   /** Fires when the program has ended in any way. */
   readonly ended: AbortSignal;
@@ -30,7 +33,7 @@ export interface ApprovalWaitOptions {
 }
 
 export function createApprovalWait(options: ApprovalWaitOptions) {
-  const { approvals, session, suspension, ended, onEvent, labels, plan } = options;
+  const { approvals, session, suspension, ended, onEvent, labels, plan, findEvidence } = options;
   const suspended = suspension.signal;
   const over = AbortSignal.any([suspended, ended]);
   const waiting = new Map<ApprovalId, Approval>();
@@ -48,15 +51,40 @@ export function createApprovalWait(options: ApprovalWaitOptions) {
       if (!suspended.aborted) waiting.delete(approval.id);
     }
   };
+  const waitInMemory = async (approval: Approval): Promise<void> => {
+    onEvent?.({ kind: "asked", approval });
+    await approvals.whenDecided(approval.id, ended);
+  };
   return {
     /** The approval step of the bridge. */
     approve: async (call: ToolCall, tool: Tool, decision: AskDecision): Promise<ApprovalId> => {
       hasAsked = true;
-      const known = { labels: labels(), ...defined({ plan: plan(), session }) };
+      const evidence = decision.flow && (() => findEvidence(call));
+      const known = { labels: labels(), ...defined({ plan: plan(), session, evidence }) };
       const requested = await approvals.request({ call, tool, decision, ...known });
       const settled = requested.state === "pending" ? await wait(requested) : requested;
       if (settled.state !== "approved") throw refusal(settled);
       return settled.id;
+    },
+    /**
+     * Asks the person for what an upstream wants to know. A call that cannot be repeated keeps its program in memory: the
+     * upstream's request ends with its connection.
+     */
+    askInput: async (
+      call: ToolCall,
+      tool: Tool,
+      question: InputRequest["question"],
+      canRepeat: boolean,
+    ): Promise<InputRequest["answer"]> => {
+      hasAsked = true;
+      const known = { labels: labels(), ...defined({ session }) };
+      const requested = await approvals.request({ call, tool, question, ...known });
+      if (requested.state === "pending") {
+        const isRepeatable = canRepeat || tool.effect === "read" || tool.idempotent === true;
+        if (isRepeatable) await wait(requested);
+        else await waitInMemory(requested);
+      }
+      return approvals.takeAnswer(requested.id);
     },
     /** The approvals that it waits for, also after its suspension. */
     pending: (): readonly Approval[] => [...waiting.values()],

@@ -1,10 +1,11 @@
 /** The approvals that an MCP client may show to its person and answer for them, if the operator allows it. */
 
-import { GloveboxError, parsePrincipalId } from "../../domain/index.ts";
+import { GloveboxError, defined, parsePrincipalId } from "../../domain/index.ts";
 import type { Approval, ApprovalId, ExecutionId, Json, Principal, Seal } from "../../domain/index.ts";
 
 import { redactApproval } from "../../text/index.ts";
 
+import type { DutySettings } from "./duties.ts";
 import type { ApprovalChoice, Approvals } from "./open-approvals.ts";
 
 /** Every method sees the approvals of the given principal only. */
@@ -26,14 +27,16 @@ export interface ClientApprovalsOptions {
   readonly seal: Pick<Seal, "close" | "open">;
   readonly hide: (text: string) => string;
   readonly isEnabled: boolean;
+  readonly duties?: Pick<DutySettings, "fourEyes" | "separate">;
 }
 
 const MAX_NAME_LENGTH = 256;
 
 /** Returns `undefined` if the operator does not allow it. */
 export function createClientApprovals(options: ClientApprovalsOptions): ClientApprovals | undefined {
-  const { approvals, seal, hide, isEnabled } = options;
-  if (!isEnabled) return undefined;
+  const { approvals, seal, hide, isEnabled, duties } = options;
+  // With separated duties the person behind a client must not decide.
+  if (!isEnabled || duties?.separate === true) return undefined;
   return {
     async waiting(principal, execution) {
       const waiting = await approvals.waiting(execution);
@@ -42,6 +45,8 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
     async find(principal, id) {
       const found = await approvals.find(id);
       if (found?.principal !== principal.id || found.state !== "pending") return undefined;
+      // A service has no person at a client, and a form cannot show that a second person is needed.
+      if (principal.kind === "service" || (duties?.fourEyes === true && found.effect === "destroy")) return undefined;
       return redactApproval(found, hide);
     },
     async answer(principal, id, choice) {
@@ -60,10 +65,10 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
 }
 
 /** Records show that a client passed the answer on. */
-function personBehind({ id }: Principal): Principal {
+function personBehind({ id, person }: Principal): Principal {
   const name = parsePrincipalId(`elicitation:${id}`.slice(0, MAX_NAME_LENGTH));
   if (!name) throw new TypeError("A principal has an invalid name");
-  return { id: name, kind: "operator", groups: [] };
+  return { id: name, kind: "person", roles: ["reviewer"], groups: [], ...defined({ person }) };
 }
 
 function contextOf({ id }: Principal): string {

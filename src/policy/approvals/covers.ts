@@ -27,6 +27,8 @@ export function reaches(decided: ApprovalHead, call: ApprovalCall): boolean {
       return decided.execution === call.execution;
     case "session":
       return decided.session === call.session && decided.argsDigest === call.argsDigest;
+    case "session-tool":
+      return decided.session === call.session;
     case "call":
     case undefined:
       return false;
@@ -53,5 +55,6 @@ function isAlike(head: ApprovalHead, call: ApprovalCall): boolean {
 
 function isRemembered({ state, expiresAt, scope, session, decidedAt = 0 }: ApprovalHead, now: Instant): boolean {
   if ((state !== "approved" && state !== "rejected") || expiresAt <= now) return false;
-  return scope !== "session" || session !== undefined || now - decidedAt < SESSIONLESS_MS;
+  const isOfSession = scope === "session" || scope === "session-tool";
+  return !isOfSession || session !== undefined || now - decidedAt < SESSIONLESS_MS;
 }

@@ -8,7 +8,7 @@ import { findChange } from "../../catalog/index.ts";
 import type { CallPlan, JsonObject } from "../../domain/index.ts";
 import { AGENT } from "../rules/fixtures/decision-case.ts";
 import { createDesk } from "./create-desk.ts";
-import { OPERATOR, TOOL, changeTool, executionOf, openQueue, requestOf } from "./fixtures/open-queue.ts";
+import { OPERATOR, TOOL, changeTool, executionOf, memoryRules, openQueue, requestOf } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
 
 const SECRET = "hunter2hunter2";
@@ -19,7 +19,13 @@ const PLANNED = { tool: TOOL.address, effect: "write", access: "literal", times:
 const PLAN: CallPlan = { exact: true, calls: [{ ...PLANNED, args: [{ key: SECRET }], at: [PLACE] }] };
 
 const deskOf = ({ approvals, store }: Queue) =>
-  createDesk({ approvals, store, hide, findChange: (asked) => findChange(store.pins, asked) });
+  createDesk({
+    approvals,
+    store,
+    rules: memoryRules().rules,
+    hide,
+    findChange: (asked) => findChange(store.pins, asked),
+  });
 
 async function openExecution({ store }: Queue): Promise<void> {
   const opening = { id: executionOf(1), principal: AGENT.id, source: digestOf(SOURCE), startedAt: 1 };

@@ -8,7 +8,7 @@ import type { Approval, JsonObject, Principal } from "../../domain/index.ts";
 import { KEPT_ARGUMENT_BYTES } from "../../store/approvals.ts";
 import { AGENT, known } from "../rules/fixtures/decision-case.ts";
 import { LISTED_BYTES, createDesk } from "./create-desk.ts";
-import { EXPIRY_MS, OPERATOR, openQueue } from "./fixtures/open-queue.ts";
+import { EXPIRY_MS, OPERATOR, memoryRules, openQueue } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
 import { MAX_PENDING, MAX_PENDING_BYTES } from "./open-approvals.ts";
 
@@ -18,7 +18,7 @@ const LONG = { text: "x".repeat(KEPT_ARGUMENT_BYTES) };
 const SHORT = { text: "x".repeat(KEPT_ARGUMENT_BYTES / 2) };
 
 const deskOf = ({ approvals, store }: Queue) =>
-  createDesk({ approvals, store, hide: (text) => text, findChange: async () => undefined });
+  createDesk({ approvals, store, rules: memoryRules().rules, hide: (text) => text, findChange: async () => undefined });
 
 const WAYS: Readonly<Record<string, (queue: Queue, asked: Approval) => Promise<unknown>>> = {
   approved: ({ approvals }, { id }) => approvals.decide(id, { verdict: "approve" }, OPERATOR),

@@ -160,6 +160,43 @@ describe("Approvals.request", () => {
   });
 });
 
+describe("Approvals.onRequested", () => {
+  it("reports new approvals of every process once, and no decided ones", async () => {
+    const path = join(folder, "requested.db");
+    await using here = await openQueue(path);
+    await using other = await openQueue(path);
+    const seen: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = here.approvals.onRequested(({ id, state }) => {
+      seen.push(`${state} ${id}`);
+      if (seen.length === 2) resolve();
+    });
+    const first = await here.request();
+    const second = await other.request({ seq: 2 });
+    await promise;
+    stop();
+    assert.deepEqual(seen, [`pending ${first.id}`, `pending ${second.id}`]);
+  });
+});
+
+describe("Approvals.onRequestedHere", () => {
+  it("reports a new approval in the process that requested it, and one that is known already nowhere", async () => {
+    const path = join(folder, "requested-here.db");
+    await using here = await openQueue(path);
+    await using other = await openQueue(path, here.clock);
+    const seen: string[] = [];
+    const stop = here.approvals.onRequestedHere(({ id }) => void seen.push(`here ${id}`));
+    other.approvals.onRequestedHere(({ id }) => void seen.push(`other ${id}`));
+    const first = await here.request();
+    const again = await other.request();
+    const second = await other.request({ seq: 2 });
+    stop();
+    await here.request({ seq: 3 });
+    assert.equal(again.id, first.id);
+    assert.deepEqual(seen, [`here ${first.id}`, `other ${second.id}`]);
+  });
+});
+
 describe("Approvals.decide", () => {
   for (const kind of ["agent", "service"] as const)
     it(`refuses a principal of the kind ${kind} that has the id, and accepts an operator`, async () => {
@@ -168,7 +205,7 @@ describe("Approvals.decide", () => {
       const by: Principal = { ...AGENT, kind };
       await assert.rejects(queue.approvals.decide(id, { verdict: "approve" }, by), {
         code: "POLICY_DENIED",
-        message: `agent has the kind ${kind}, but only an operator can decide an approval`,
+        message: `agent (kind: ${kind}) cannot decide an approval`,
       });
       await assert.rejects(queue.approvals.revoke(id, by), { code: "POLICY_DENIED" });
       assert.equal((await queue.approvals.find(id))?.state, "pending");

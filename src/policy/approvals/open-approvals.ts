@@ -2,20 +2,25 @@
 
 import { cleanText, digestOf } from "../../text/index.ts";
 import type { Ledger, LedgerEntry } from "../../ledger/index.ts";
-import { GloveboxError, defined } from "../../domain/index.ts";
+import { GloveboxError, defined, isInputRequest, parseApprovalId, parseRuleId } from "../../domain/index.ts";
 import type {
   Approval,
   ApprovalId,
   ApprovalRequests,
   ExecutionId,
+  InputRequest,
   Instant,
+  Json,
   JsonObject,
   Principal,
 } from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, Store } from "../../store/index.ts";
 
 import { chooseFor, reaches, stateAt } from "./covers.ts";
-import { openArguments, openOrMark, sealArguments } from "./seal-arguments.ts";
+import { checkAnswer } from "./check-answer.ts";
+import { NO_DUTIES, checkDecider, findVote, personOfDecider } from "./duties.ts";
+import type { Duties } from "./duties.ts";
+import { openAnswer, openArguments, openOrMark, sealArguments } from "./seal-arguments.ts";
 import type { ArgumentSeal } from "./seal-arguments.ts";
 import { notFound, watchApprovals } from "./watch-approvals.ts";
 
@@ -24,6 +29,8 @@ export interface ApprovalChoice {
   readonly verdict: "approve" | "reject";
   readonly scope?: NonNullable<Approval["scope"]>;
   readonly note?: string;
+  /** The values of a form that answers an input request. */
+  readonly content?: JsonObject;
 }
 
 /** A page of the queue: pending ones first, then newest first. */
@@ -38,7 +45,7 @@ export interface ApprovalQuery {
 /** Several processes can open the same queue; the first decision counts. Closing it rejects all waiting calls. */
 export interface Approvals extends ApprovalRequests, AsyncDisposable {
   /**
-   * Rejects with POLICY_DENIED unless `by` is an operator, with REQUEST_NOT_FOUND for an unknown id, and with
+   * Rejects with POLICY_DENIED unless `by` is a person who may decide, with REQUEST_NOT_FOUND for an unknown id, and with
    * REQUEST_CONFLICT if it is no longer pending. A wider scope also decides the pending approvals that it covers.
    */
   decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
@@ -48,6 +55,10 @@ export interface Approvals extends ApprovalRequests, AsyncDisposable {
   waiting(execution: ExecutionId): Promise<readonly Pick<Approval, "id" | "principal">[]>;
   /** Withdraws a decision or a pending request. Rejects as `decide` does. */
   revoke(id: ApprovalId, by: Principal): Promise<Approval>;
+  /** Calls `listener` for every new pending approval, whichever process requested it. Returns a function that stops it. */
+  onRequested(listener: (head: ApprovalHead) => void): () => void;
+  /** Calls `listener` once for every new approval that this process requested, as soon as it can be decided. */
+  onRequestedHere(listener: (head: ApprovalHead) => void): () => void;
   /** Calls `listener` for every approval that is no longer pending, whichever process decided it. Returns a function that stops it. */
   onDecided(listener: (approval: Approval) => void): () => void;
 }
@@ -59,6 +70,8 @@ export interface ApprovalsOptions {
   readonly now: () => Instant;
   readonly createId: () => ApprovalId;
   readonly expiryMs: number;
+  /** By default one person decides, who may be the one behind the agent. */
+  readonly duties?: Duties;
   /** How often to poll for decisions of other processes. Defaults to 500 ms. */
   readonly everyMs?: number;
   /** Called with the error of a failed poll; the next poll retries. */
@@ -77,7 +90,7 @@ const NOTE_BYTES = 2_000;
 
 /** The caller closes the queue before the ledger and the store. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
-  const { ledger, seal, now, everyMs = EVERY_MS, warn = () => undefined } = options;
+  const { ledger, seal, now, everyMs = EVERY_MS, warn = () => undefined, duties = NO_DUTIES } = options;
   const store = options.store.approvals;
   const show = (row: ApprovalRow): Approval => ({ ...openArguments(seal, row), state: stateAt(row, now()) });
   const find = async (id: ApprovalId): Promise<Approval | undefined> => {
@@ -91,31 +104,39 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   };
   const onExpired = (head: ApprovalHead) => ledger.write(toEntry(head, "gateway", "approval.expired"));
   const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn });
-  const decisions = createDecisions({ store, ledger, now, get });
+  const decisions = createDecisions({ store, ledger, now, get, seal });
 
   return {
     find,
     onDecided: watch.onDecided,
+    onRequested: watch.onRequested,
+    onRequestedHere: watch.requestedHere.add,
     whenDecided: (id, signal) => watch.whenDecided(id, signal),
-    request: createRequest(options, get),
+    request: createRequest(options, get, watch.requestedHere.notify),
     async decide(id, choice, by) {
-      refuseUnlessOperator(by);
-      await decisions.decide(id, toChange(choice, by, now()), by);
+      const before = await get(id);
+      await checkDecider(before, by, duties);
+      if (before.state === "pending" && findVote(before, choice, by, duties) === "first")
+        await decisions.endorse(before, by);
+      else await decisions.decide(id, toChange(choice, by, now()), by, choice.content);
       void watch.poll();
       return get(id);
     },
     async revoke(id, by) {
-      refuseUnlessOperator(by);
+      await checkDecider(await get(id), by, duties);
       await decisions.revoke(id, by);
       void watch.poll();
       return get(id);
     },
+    takeAnswer: async (id) => toAnswer(await store.find(id), seal),
     async withdraw(execution) {
       const taken = { state: "revoked", decidedBy: "gateway", decidedAt: now() } as const;
-      const changed = await store.change({ kind: "execution", execution }, ({ state }) =>
-        state === "pending" ? taken : undefined,
-      );
-      for (const head of changed)
+      const changed = await store.change({ kind: "execution", execution }, ({ id, state, ...head }) => {
+        if (state === "pending") return taken;
+        // The server has its answer, or never gets it.
+        return isInputRequest(id) ? { ...pickDecision(head), state, sealedArgs: new Uint8Array() } : undefined;
+      });
+      for (const head of changed.filter(({ state }) => state === "revoked"))
         await ledger.write(toEntry(head, "gateway", "approval.revoked", { former: "pending" }));
       void watch.poll();
     },
@@ -128,24 +149,40 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   };
 }
 
+function toAnswer(row: ApprovalRow | undefined, seal: ArgumentSeal): Awaited<ReturnType<Approvals["takeAnswer"]>> {
+  if (row?.state === "rejected") return { action: "decline" };
+  const content = row?.state === "approved" ? openAnswer(seal, row) : undefined;
+  return content ? { action: "accept", content } : { action: "cancel" };
+}
+
 function limitOf({ limit, execution }: ApprovalQuery): number {
   if (limit !== undefined) return Math.min(limit, MAX_PAGE);
   return execution === undefined ? PAGE : Number.MAX_SAFE_INTEGER;
 }
 
 /** Records the request before the row is written, so that nothing unrecorded can be decided. */
-function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promise<Approval>): Approvals["request"] {
+function createRequest(
+  options: ApprovalsOptions,
+  get: (id: ApprovalId) => Promise<Approval>,
+  onNew: (head: ApprovalHead) => void,
+): Approvals["request"] {
   const { ledger, now } = options;
   const store = options.store.approvals;
   return async (request) => {
-    const row = toRow(request, options);
-    const choose = (related: readonly ApprovalHead[]) => chooseFor(row, related, now());
-    const known = choose(await store.related(row));
+    const head = toHead(request, options);
+    const choose = (related: readonly ApprovalHead[]) => chooseFor(head, related, now());
+    const known = choose(await store.related(head));
+    const evidence = known ? undefined : await request.evidence?.();
     if (!known) {
-      const { effect, reason, expiresAt, principal } = row;
-      await ledger.write(toEntry(row, principal, "approval.requested", { effect, reason, expiresAt }));
+      const { effect, reason, expiresAt, principal } = head;
+      const seen = evidence && { evidence: countEvidence(evidence) };
+      await ledger.write(toEntry(head, principal, "approval.requested", { effect, reason, expiresAt, ...seen }));
     }
+    const content = { args: argumentsOf(request), ...defined({ plan: request.plan, evidence }) };
+    const sealedArgs = sealArguments(options.seal, head.id, content);
+    const row = { ...head, sealedArgs };
     const approval = await get(known?.id ?? (await store.claim(row, choose, BOUND)));
+    if (approval.id === head.id) onNew(head);
     const { execution, seq, scope, state: verdict } = approval;
     if (execution === row.execution && seq === row.seq) return approval;
     const applied = { ...approval, execution: row.execution, seq: row.seq };
@@ -155,10 +192,28 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
   };
 }
 
-function toRow(request: Parameters<ApprovalRequests["request"]>[0], options: ApprovalsOptions): ApprovalRow {
-  const { call, session, tool, decision, labels, plan } = request;
-  const { execution, seq, principal, address, args } = call;
-  const [id, createdAt] = [options.createId(), options.now()];
+/** What a replay found, in numbers: names of arguments may be data. */
+function countEvidence(evidence: NonNullable<Approval["evidence"]>): JsonObject {
+  if (evidence.kind === "none") return { none: evidence.reason };
+  const { rounds, made, control, args } = evidence;
+  const count = (finding: string): number => args.filter((one) => one.finding === finding).length;
+  const counts = { changed: count("changed"), unchanged: count("unchanged"), constant: count("constant") };
+  return { rounds, made, control: control ? "changed" : "unchanged", ...counts };
+}
+
+/** Of an input request, the question takes the place of arguments. */
+function argumentsOf(request: Parameters<ApprovalRequests["request"]>[0]): Json {
+  return "question" in request ? { ...request.question } : request.call.args;
+}
+
+function toHead(request: Parameters<ApprovalRequests["request"]>[0], options: ApprovalsOptions): ApprovalHead {
+  const { call, session, tool, labels } = request;
+  const { execution, seq, principal, address } = call;
+  const createdAt = options.now();
+  const isInput = "question" in request;
+  const id = isInput ? toInputId(options.createId()) : options.createId();
+  const args = argumentsOf(request);
+  const decision = isInput ? describeInput(request.question) : request.decision;
   return {
     id,
     execution,
@@ -175,7 +230,6 @@ function toRow(request: Parameters<ApprovalRequests["request"]>[0], options: App
     createdAt,
     expiresAt: createdAt + options.expiryMs,
     state: "pending",
-    sealedArgs: sealArguments(options.seal, id, { args, ...defined({ plan }) }),
   };
 }
 
@@ -185,19 +239,41 @@ function toChange({ verdict, scope = "call", note }: ApprovalChoice, by: Princip
   return { state, scope, decidedBy: by.id, decidedAt, ...defined({ note: cleanNote === "" ? undefined : cleanNote }) };
 }
 
-interface DecisionPowers extends Pick<ApprovalsOptions, "ledger" | "now"> {
+function toInputId(id: ApprovalId): ApprovalId {
+  const input = parseApprovalId(id.replace(/^ap_/, "ir_"));
+  if (!input) throw new TypeError("An approval has an invalid id");
+  return input;
+}
+
+const INPUT_RULE = parseRuleId("input");
+
+function describeInput({ server }: InputRequest["question"]): Pick<Approval, "rule" | "reason"> {
+  if (!INPUT_RULE) throw new TypeError("The name of a rule is invalid");
+  return { rule: INPUT_RULE, reason: `the server ${server} asks the user for input` };
+}
+
+interface DecisionPowers extends Pick<ApprovalsOptions, "ledger" | "now" | "seal"> {
   readonly store: Store["approvals"];
   readonly get: (id: ApprovalId) => Promise<Approval>;
 }
 
+function pickDecision({ scope, decidedBy, decidedAt, note }: Omit<ApprovalHead, "id" | "state">) {
+  return defined({ scope, decidedBy, decidedAt, note });
+}
+
 /** Records each decision first. Of two concurrent decisions the first counts, and the second one is rejected. */
-function createDecisions({ store, ledger, now, get }: DecisionPowers) {
+function createDecisions({ store, ledger, now, get, seal }: DecisionPowers) {
   return {
-    async decide(id: ApprovalId, change: ApprovalChange, by: Principal): Promise<void> {
+    async decide(id: ApprovalId, plain: ApprovalChange, by: Principal, content?: JsonObject): Promise<void> {
       const before = await get(id);
       if (before.state !== "pending") throw alreadyDecided(before);
+      const isAnswer = isInputRequest(id) && plain.state === "approved";
+      const answer = isAnswer ? checkAnswer(before, content) : undefined;
+      const own = isInputRequest(id) ? { ...plain, scope: "call" as const } : plain;
+      const change = answer ? { ...own, sealedArgs: sealArguments(seal, id, { args: before.args }, answer) } : own;
       const { state: verdict, scope, note } = change;
-      const detail = { verdict, ...defined({ scope, note }) };
+      const fields = answer && Object.keys(answer);
+      const detail = { verdict, ...defined({ scope, note, fields }) };
       await ledger.write(toEntry(before, by.id, "approval.decided", detail));
       const decided = { ...before, ...change };
       const isWaiting = (head: ApprovalHead): boolean => stateAt(head, now()) === "pending";
@@ -210,6 +286,18 @@ function createDecisions({ store, ledger, now, get }: DecisionPowers) {
       }
       for (const head of changed.filter((one) => one.id !== id))
         await ledger.write(toEntry(head, by.id, "approval.decided", { ...detail, through: id }));
+    },
+    /** The first of two approvals: it stays pending. */
+    async endorse(before: Approval, by: Principal): Promise<void> {
+      const { id } = before;
+      await ledger.write(toEntry(before, by.id, "approval.endorsed"));
+      const first = { state: "pending", decidedBy: personOfDecider(by), decidedAt: now() } as const;
+      const changed = await store.change({ kind: "one", id }, (head) =>
+        stateAt(head, now()) === "pending" && head.decidedBy === undefined ? first : undefined,
+      );
+      if (changed.length > 0) return;
+      await ledger.write(toEntry(before, by.id, "approval.overtaken"));
+      throw alreadyDecided(await get(id));
     },
     async revoke(id: ApprovalId, by: Principal): Promise<void> {
       const before = await get(id);
@@ -228,16 +316,9 @@ function createDecisions({ store, ledger, now, get }: DecisionPowers) {
 /** Who, what, scope and digests, never the arguments. */
 function toEntry(head: ApprovalHead, actor: string, action: string, more: JsonObject = {}): LedgerEntry {
   const { id: subject, execution, seq, tool, definition, argsDigest, rule, principal } = head;
+  const kind = isInputRequest(subject) ? action.replace(/^approval/, "input") : action;
   const detail = { execution, seq, principal, tool, definition, arguments: argsDigest, rule, ...more };
-  return { actor, action, subject, detail };
-}
-
-/** A model that learned an id must not be able to decide: only operators are people. */
-function refuseUnlessOperator({ id, kind }: Principal): void {
-  if (kind === "operator") return;
-  throw new GloveboxError("POLICY_DENIED", `${id} has the kind ${kind}, but only an operator can decide an approval`, {
-    hint: "An operator decides with `glovebox approve` or `glovebox reject`",
-  });
+  return { actor, action: kind, subject, detail };
 }
 
 function alreadyDecided({ id, state, decidedBy, decidedAt, expiresAt }: Approval): GloveboxError {

@@ -59,6 +59,7 @@ describe("the scope of a decision", () => {
     ["call", ["own"]],
     ["execution", ["own", "next", "other arguments"]],
     ["session", ["own", "next", "other execution"]],
+    ["session-tool", ["own", "next", "other arguments", "other execution", "other arguments elsewhere"]],
   ] as const)
     for (const verdict of ["approve", "reject"] as const)
       it(`${scope} (${verdict}) covers ${reached.join(", ")} and no other call`, async () => {

@@ -19,7 +19,8 @@ export const KEEP_MS = 30 * DAY_MS;
 
 /** Reports only changes from now on. */
 export async function watchApprovals({ store, now, everyMs, find, onExpired, warn }: ApprovalWatchOptions) {
-  const listeners = new Set<(approval: Approval) => void>();
+  const decided = createListeners<Approval>();
+  const requested = createListeners<ApprovalHead>();
   let { last } = await store.changes();
 
   /** The process that changes the row records the expiry. The approval could not be decided before that either. */
@@ -29,7 +30,7 @@ export async function watchApprovals({ store, now, everyMs, find, onExpired, war
   };
   const notify = async (id: ApprovalId): Promise<void> => {
     const approval = await find(id);
-    if (approval) for (const listener of listeners) listener(approval);
+    if (approval) decided.notify(approval);
   };
   let forgetAt = now() + everyMs;
   const pollOnce = async (): Promise<void> => {
@@ -37,7 +38,9 @@ export async function watchApprovals({ store, now, everyMs, find, onExpired, war
     if (dueAt !== null && dueAt <= now()) await expireDue(now());
     const since = await store.changes(last);
     last = since.last;
-    for (const { id, state } of since.changed) if (state !== "pending") await notify(id).catch(warn);
+    for (const head of since.changed)
+      if (head.state !== "pending") await notify(head.id).catch(warn);
+      else requested.notify(head);
     if (now() < forgetAt) return;
     forgetAt = now() + HOUR_MS;
     await store.forget(now() - KEEP_MS);
@@ -49,16 +52,14 @@ export async function watchApprovals({ store, now, everyMs, find, onExpired, war
   const polling = pollEvery(everyMs, poll);
   const closed = new AbortController();
   let waiting = 0;
-  const onDecided = (listener: (approval: Approval) => void): (() => void) => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  };
   return {
     poll,
-    onDecided,
+    onDecided: decided.add,
+    onRequested: requested.add,
+    requestedHere: createListeners<ApprovalHead>(), // the caller notifies them
     async whenDecided(id: ApprovalId, signal: AbortSignal): Promise<Approval> {
       const { promise, resolve } = Promise.withResolvers<Approval>();
-      const stop = onDecided((approval) => void (approval.id === id && resolve(approval)));
+      const stop = decided.add((approval) => void (approval.id === id && resolve(approval)));
       if ((waiting += 1) === 1) polling.ref(); // keeps the process alive while a caller waits, and only then
       try {
         const known = await find(id); // after listening has started, so that no decision is missed
@@ -77,6 +78,17 @@ export async function watchApprovals({ store, now, everyMs, find, onExpired, war
       await stopped;
       await running;
     },
+  };
+}
+
+function createListeners<Value>() {
+  const listeners = new Set<(value: Value) => void>();
+  return {
+    add: (listener: (value: Value) => void): (() => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    notify: (value: Value): void => listeners.forEach((listener) => listener(value)),
   };
 }
 

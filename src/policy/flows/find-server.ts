@@ -55,6 +55,12 @@ function namesPackage(word: string, { packages }: KnownServer): boolean {
   return packages.some((name) => path.includes(`/${name}/`));
 }
 
+/** Matches the name of a package, or a file of an installed one: a folder with such a name proves nothing. */
+export function isPackage(word: string, packages: readonly string[]): boolean {
+  const plain = normalize(word);
+  return packages.some((name) => plain === name || `/${plain}/`.includes(`/node-modules/${name}/`));
+}
+
 /** Handles underscores of Python modules, backslashes of Windows paths, and a leading option name. */
 function normalize(word: string): string {
   const plain = word

@@ -4,8 +4,8 @@ import { describe, it } from "node:test";
 import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseRuleId } from "../../domain/index.ts";
 import type { CallPlan, Decision, Json, LabelSource, ToolCall } from "../../domain/index.ts";
-import { pickStricter } from "../decision.ts";
-import { isFlowRule, isLiteralCall, judgeFlow } from "./judge-flow.ts";
+import { isFlowRule, pickStricter } from "../decision.ts";
+import { isLiteralCall, isStartCall, judgeFlow } from "./judge-flow.ts";
 
 const FILE = createTool("files.read");
 const SEND = createTool("github.send", { labels: ["external"] });
@@ -106,6 +106,67 @@ describe("isLiteralCall", () => {
     assert.equal(isLiteral(WORDS, {}, { exact: false }), false);
     const call = { execution: EXECUTION, seq: 3, principal: AGENT.id, address: SEND.address, args: {} };
     assert.equal(isLiteralCall(call, undefined, snapshotOf([SEND])), false);
+  });
+});
+
+describe("isStartCall", () => {
+  const OWN = createTool("files.own", { labels: ["private"] });
+  const planned = (tool: ToolCall["address"], at = 1, change: Partial<CallPlan["calls"][number]> = {}) => ({
+    tool,
+    effect: "read" as const,
+    access: "literal" as const,
+    times: "many" as const,
+    when: "always" as const,
+    at: Array.from({ length: at }, (_, line) => ({ line: line + 1, column: 1 })),
+    ...change,
+  });
+  const START = [
+    { tool: OWN.address, args: {} },
+    { tool: SEND.address, args: { text: "a" } },
+    { tool: SEND.address, args: { text: "b" } },
+  ];
+  const isStart = (seq: number, args: Json, plan: Partial<CallPlan> = {}, address = SEND.address): boolean => {
+    const call: ToolCall = { execution: EXECUTION, seq, principal: AGENT.id, address, args };
+    const whole = { exact: true, calls: [planned(OWN.address), planned(SEND.address, 2)], start: START, ...plan };
+    return isStartCall(call, whole, snapshotOf([OWN, SEND, TELL]));
+  };
+
+  it("accepts the calls that a program begins with, by number, tool and arguments", () => {
+    assert.deepEqual([isStart(2, { text: "a" }), isStart(3, { text: "b" })], [true, true]);
+    assert.deepEqual(
+      [isStart(3, { text: "a" }), isStart(2, { text: "b" }), isStart(4, { text: "b" })],
+      [false, false, false],
+    );
+    assert.deepEqual(
+      [isStart(2, {}), isStart(2, { text: "a", more: 1 }), isStart(2, { text: "a" }, {}, TELL.address)],
+      [false, false, false],
+    );
+  });
+  it("requires an exact plan in which every call that sends data is one of them", () => {
+    assert.equal(isStart(2, { text: "a" }, { exact: false }), false);
+    assert.equal(isStart(2, { text: "a" }, { calls: [planned(SEND.address, 3)] }), false);
+    assert.equal(isStart(2, { text: "a" }, { calls: [planned(SEND.address, 2), planned(TELL.address)] }), false);
+    assert.equal(isStart(2, { text: "a" }, { calls: [planned(SEND.address, 2, { access: "computed" })] }), false);
+    const { start: _, ...without } = { exact: true, calls: [planned(SEND.address, 2)], start: START };
+    const call: ToolCall = {
+      execution: EXECUTION,
+      seq: 2,
+      principal: AGENT.id,
+      address: SEND.address,
+      args: { text: "a" },
+    };
+    assert.equal(isStartCall(call, without, snapshotOf([OWN, SEND])), false);
+    assert.equal(isStartCall(call, undefined, snapshotOf([OWN, SEND])), false);
+  });
+  it("refuses them if a call between them returns private data, whose failure would tell something", () => {
+    const [file, one, other] = START;
+    const between = [one, file, other].filter((call) => call !== undefined);
+    assert.equal(isStart(1, { text: "a" }, { start: between }), false);
+    const after = [one, other, file].filter((call) => call !== undefined);
+    assert.deepEqual(
+      [isStart(1, { text: "a" }, { start: after }), isStart(2, { text: "b" }, { start: after })],
+      [true, true],
+    );
   });
 });
 

@@ -1,16 +1,9 @@
 /** Decides about one call by the labels of what was read before it. Pure functions. */
 
 import { canonicalJson } from "../../domain/index.ts";
-import type { CallPlan, CatalogSnapshot, Decision, LabelSource, Tool, ToolCall } from "../../domain/index.ts";
+import type { CallPlan, CatalogSnapshot, Decision, Label, LabelSource, Tool, ToolCall } from "../../domain/index.ts";
 
-import { createRuleId } from "../decision.ts";
-
-const FLOW_RULE = createRuleId("flow:private+untrusted>external");
-
-/** Returns true for the rule of the data-flow guard, which no policy rule can loosen. */
-export function isFlowRule(rule: string): boolean {
-  return rule === FLOW_RULE;
-}
+import { FLOW_RULE } from "../decision.ts";
 
 /** Returns `undefined` if the guard does not apply. Ignores arguments: any of them may contain what was read. */
 export function judgeFlow({
@@ -54,3 +47,27 @@ export function isLiteralCall(call: ToolCall, plan: CallPlan | undefined, { tool
     return false;
   return canonicalJson(call.args) === canonicalJson(only.args?.[0] ?? {});
 }
+
+/**
+ * Returns true if the call is one of those that the program begins with, whatever it reads, and all calls that send data
+ * are among them. Once the first was made, only a failure can prevent the next ones. So none of the calls between them
+ * may return private data: whether such a call fails could tell something about it.
+ */
+export function isStartCall(call: ToolCall, plan: CallPlan | undefined, { tools }: CatalogSnapshot): boolean {
+  if (!plan?.exact || !plan.start) return false;
+  const hasLabel = (tool: ToolCall["address"], label: Label): boolean =>
+    tools.get(tool)?.labels?.includes(label) ?? false;
+  const sending = plan.calls.filter(({ tool }) => hasLabel(tool, "external"));
+  if (sending.some(({ access, at }) => access !== "literal" || at.length >= MAX_SITES)) return false;
+  const isSending = plan.start.map(({ tool }) => hasLabel(tool, "external"));
+  const sites = sending.reduce((sum, { at }) => sum + at.length, 0);
+  if (sites !== isSending.filter(Boolean).length) return false;
+  const between = plan.start.slice(isSending.indexOf(true), isSending.lastIndexOf(true));
+  if (between.some(({ tool }) => hasLabel(tool, "private"))) return false;
+  // The calls of a program are numbered as they are made, from 1.
+  const planned = plan.start[call.seq - 1];
+  return planned?.tool === call.address && canonicalJson(planned.args) === canonicalJson(call.args);
+}
+
+/** A plan lists at most this many places of one tool. */
+const MAX_SITES = 20;

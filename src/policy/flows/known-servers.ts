@@ -8,6 +8,8 @@ export interface KnownServer {
   readonly hosts: readonly string[];
   readonly tools: readonly (readonly [patterns: readonly string[], labels: readonly Label[]])[];
   readonly usual: readonly Label[];
+  /** Tools whose arguments stay on this machine, as a review found: annotations add no label to them. Exact names. */
+  readonly closed?: readonly string[];
 }
 
 function words(text: string): readonly string[] {
@@ -196,6 +198,11 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
       ],
     ],
     usual: WEB,
+    // They look at the page that is open; what they are given is a size, a time or the name of a local file.
+    closed: words(`
+      browserclose browserresize browserwaitfor browsersnapshot browsertakescreenshot browserconsolemessages
+      browsernetworkrequests
+    `),
   },
   {
     packages: words(`

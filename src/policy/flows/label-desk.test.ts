@@ -11,7 +11,12 @@ import { openStore } from "../../store/index.ts";
 import { createLabelDesk } from "./label-desk.ts";
 import { FORGET_MS, openFlows } from "./open-flows.ts";
 
-const OPERATOR: Principal = { id: known(parsePrincipalId("operator")), kind: "operator", groups: [] };
+const OPERATOR: Principal = {
+  id: known(parsePrincipalId("operator")),
+  kind: "person",
+  roles: ["operator"],
+  groups: [],
+};
 const SECRET = createTool("files.secret", { labels: ["private"] });
 const LABEL_MS = 1_000;
 const WITNESS: Principal = { ...AGENT, id: known(parsePrincipalId("witness")) };

@@ -1,6 +1,6 @@
 /** The labels that principals hold beyond a session, for operators. No program and no MCP client reaches this. */
 
-import { GloveboxError, defined } from "../../domain/index.ts";
+import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { Instant, JsonObject, LabelSource, Principal, PrincipalId } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { CLEARED_KEY, isCleared, toForgetMs } from "./open-flows.ts";
@@ -60,9 +60,9 @@ export function createLabelDesk({ store, record, now, labelMs }: LabelDeskOption
   };
 }
 
-function refuseUnlessOperator({ id, kind }: Principal): void {
-  if (kind === "operator") return;
-  throw new GloveboxError("POLICY_DENIED", `${id} has the kind ${kind}, but only an operator can clear labels`, {
+function refuseUnlessOperator(by: Principal): void {
+  if (hasRole(by, "operator")) return;
+  throw new GloveboxError("POLICY_DENIED", `${by.id} is not an operator, and only an operator can clear labels`, {
     hint: "An operator clears them with `glovebox labels clear`",
   });
 }

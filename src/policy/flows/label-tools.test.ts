@@ -198,3 +198,12 @@ it("annotations and known servers only add labels", () => {
     }),
   );
 });
+
+it("annotations add no label to a reviewed tool whose arguments stay on this machine, and to others of its server", () => {
+  const ask = (tool: string, name = "@playwright/mcp") => labelsOf({ package: name, tool, openWorld: true });
+  assert.deepEqual(ask("browser_snapshot"), ["untrusted"]);
+  assert.deepEqual(ask("browser_close"), []);
+  for (const tool of ["browser_navigate", "browser_hover", "browser_click", "browser_snapshot_all"])
+    assert.deepEqual(ask(tool), ["untrusted", "external"]);
+  assert.deepEqual(ask("browser_snapshot", "some-browser"), ["untrusted", "external"]);
+});

@@ -1,6 +1,7 @@
 /**
  * Labels tools: from the list of well-known servers, then from annotations, then by the operator's rules. The list and
- * annotations only add labels, so a server cannot remove one by describing its tools as harmless.
+ * annotations only add labels, so a server cannot remove one by describing its tools as harmless. Where a review found
+ * that arguments stay on this machine, annotations add none.
  */
 
 import type { ConnectorId, Label, LabelRule, Labeler, UpstreamSettings } from "../../domain/index.ts";
@@ -9,6 +10,7 @@ import { matchTool, toForms } from "../matches-tool.ts";
 import type { ToolForms } from "../matches-tool.ts";
 import { findServer, findServerPlaces } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
+import { createEffectReview } from "./known-effects.ts";
 import type { KnownServer } from "./known-servers.ts";
 
 /** In the order in which they are shown. */
@@ -26,6 +28,15 @@ export function createLabeler(
   return createPlaceLabeler({ places: findServerPlaces(settings), rules });
 }
 
+/** What the catalog needs to know about tools that their servers do not say, or say wrongly. */
+export function reviewTools(
+  settings: Pick<UpstreamSettings, "upstreams" | "apis"> & {
+    readonly policy: { readonly labels: readonly LabelRule[] };
+  },
+) {
+  return { labelsOf: createLabeler(settings, settings.policy.labels), effectOf: createEffectReview(settings) };
+}
+
 /** `createLabeler` for upstreams whose addresses are known. */
 export function createPlaceLabeler({
   places,
@@ -40,7 +51,8 @@ export function createPlaceLabeler({
     const toLabels = place?.kind === "api" ? apiLabels : serverLabels;
     const known = server ? toLabels(server, tool) : [];
     const forms = toForms({ ...tool, server: tool.connector });
-    return applyLabelRules(rules, forms, tool.openWorld ? [...OPEN_WORLD, ...known] : known);
+    const isOpen = tool.openWorld && !server?.closed?.includes(toPlainName(tool.remoteName));
+    return applyLabelRules(rules, forms, isOpen ? [...OPEN_WORLD, ...known] : known);
   };
 }
 
@@ -52,7 +64,7 @@ export function applyLabelRules(
 ): readonly Label[] {
   const labels = new Set(before);
   for (const { tools, add, remove } of rules) {
-    const match = matchTool(new Set(tools), forms);
+    const match = matchTool(tools, forms);
     if (match !== "no") for (const label of add) labels.add(label);
     if (match === "yes") for (const label of remove) labels.delete(label);
   }

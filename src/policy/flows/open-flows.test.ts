@@ -340,3 +340,36 @@ describe("a session that passes its labels on", () => {
     assert.deepEqual(labelsOf(world.open(passing("a"))), ["private"]);
   });
 });
+
+describe("the calls that a program begins with", () => {
+  const args = {};
+  const start = [SECRET, STRANGE, SEND, SEND].map(({ address: tool }) => ({ tool, args }));
+  const at = [1, 2].map((line) => ({ line, column: 1 }));
+  const plan: CallPlan = { exact: true, calls: [{ ...CALL, times: "many", at }], start };
+  const sendAs = (flow: ExecutionFlow, number: number) =>
+    flow.arrive().judge({ execution: EXECUTION, seq: number, principal: AGENT.id, address: SEND.address, args }, SEND)
+      ?.kind;
+  const readBoth = async (flow: ExecutionFlow): Promise<void> => {
+    await read(flow, SECRET);
+    await read(flow, STRANGE);
+  };
+
+  it("may send several times after both labels, and nothing else of the program may", async () => {
+    const flow = (await openWorld()).open(undefined, plan);
+    await readBoth(flow);
+    assert.deepEqual([sendAs(flow, 3), sendAs(flow, 4), sendAs(flow, 5)], [undefined, undefined, "ask"]);
+  });
+  it("need approval without a plan, and in a session that had read both or inherited anything", async () => {
+    const world = await openWorld(undefined, 1e6);
+    const plain = world.open(inSession("p"));
+    await readBoth(plain);
+    assert.equal(sendAs(plain, 3), "ask");
+    const later = world.open(inSession("p"), plan);
+    assert.equal(sendAs(later, 3), "ask");
+    const heir = { ...AGENT, passesLabels: true };
+    await read(world.open({ ...heir, session: "one" }), SECRET);
+    const next = world.open({ ...heir, session: "two" }, plan);
+    await readBoth(next);
+    assert.equal(sendAs(next, 3), "ask");
+  });
+});

@@ -19,7 +19,7 @@ import type {
 } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { HOUR_MS, MINUTE_MS, createRecent, pollEvery } from "../../timing/index.ts";
-import { isLiteralCall, judgeFlow } from "./judge-flow.ts";
+import { isLiteralCall, isStartCall, judgeFlow } from "./judge-flow.ts";
 
 export interface ExecutionFlow {
   /** Captures what has been delivered so far. Call it when a call arrives. */
@@ -85,8 +85,11 @@ interface FlowSession {
   readonly kept: "stored" | "passed on" | "alone";
   takenAt: Instant;
   writtenAt: Instant;
-  /** True after one literal call was allowed despite both labels: of concurrent programs only one may make it. */
-  hasSpoken: boolean;
+  /**
+   * The program whose literal calls were allowed despite both labels: of concurrent programs only one may make them.
+   * `inherited` if no program may.
+   */
+  spoken: ExecutionId | "inherited" | undefined;
 }
 
 export async function openFlows({ settings, store, now, everyMs }: FlowsOptions): Promise<Flows> {
@@ -185,13 +188,13 @@ function createSession({ id, session }: FlowPrincipal, { passes, from }: Inherit
     kept: session === undefined ? "stored" : passes ? "passed on" : "alone",
     takenAt: from?.takenAt ?? 0,
     writtenAt: 0,
-    hasSpoken: from !== undefined && from.taken.size > 0,
+    spoken: from !== undefined && from.taken.size > 0 ? "inherited" : undefined,
   };
 }
 
 function fromRow({ principal, sources, takenAt }: Parameters<Store["labels"]["put"]>[0]): FlowSession {
   const taken = new Map(sources.map((source) => [source.label, source]));
-  return { taken, principal, kept: "stored", takenAt, writtenAt: takenAt, hasSpoken: true };
+  return { taken, principal, kept: "stored", takenAt, writtenAt: takenAt, spoken: "inherited" };
 }
 
 /** How long labels of principals are stored. */
@@ -230,6 +233,10 @@ function createFlow(
     (tool.labels ?? []).flatMap((label) =>
       label === "external" ? [] : [{ label, tool: tool.address, execution, seq }],
     );
+  const isFree = (call: ToolCall): boolean =>
+    session.spoken === undefined
+      ? isLiteralCall(call, plan, snapshot) || isStartCall(call, plan, snapshot)
+      : session.spoken === execution && isStartCall(call, plan, snapshot);
   return {
     arrive() {
       const taken = session.taken.size === 0 ? NOTHING_TAKEN : new Map(session.taken);
@@ -238,8 +245,8 @@ function createFlow(
         judge(call, tool) {
           brings = toSources(tool, call.seq);
           const decision = judgeFlow({ tool, taken, mode });
-          if (!decision || wasTainted || session.hasSpoken || !isLiteralCall(call, plan, snapshot)) return decision;
-          session.hasSpoken = true;
+          if (!decision || wasTainted || !isFree(call)) return decision;
+          session.spoken = execution;
           return undefined;
         },
         deliver: (reply, isSent) =>

@@ -39,7 +39,7 @@ export function claimExecution(
   { principal, wallMs }: { readonly principal: Principal; readonly wallMs: number },
   { holder, now }: { readonly holder: string; readonly now: Instant },
 ): readonly NamedClaim[] {
-  return scopesOf(settings).flatMap(({ prefix, quotas, scope }) => {
+  return scopesOf(tighten(settings, principal)).flatMap(({ prefix, quotas, scope }) => {
     const name = (quota: keyof QuotaSettings["total"]) => {
       const { who, ...counter } = counterOf(scope, principal, quota);
       return { words: { setting: `quotas.${prefix}${quota}`, who }, own: { ...counter, limit: quotas[quota] } };
@@ -63,6 +63,12 @@ export function claimExecution(
   });
 }
 
+/** A token can have a lower quota than the configuration. */
+function tighten(settings: QuotaSettings, { executionsPerMinute: own }: Principal): QuotaSettings {
+  const { executionsPerMinute: usual } = settings;
+  return own === undefined || (usual > 0 && usual <= own) ? settings : { ...settings, executionsPerMinute: own };
+}
+
 /** A call counts for each rate that matches its tool, and costs its price. */
 export function claimCall(
   settings: QuotaSettings,
@@ -75,7 +81,7 @@ export function claimCall(
 function claimRates({ rates }: QuotaSettings, principal: Principal, tool: Tool): readonly NamedClaim[] {
   const forms = formsOf(tool);
   return rates.flatMap(({ tools, calls, windowMs, per }, index) => {
-    if (matchTool(new Set(tools), forms) === "no") return [];
+    if (matchTool(tools, forms) === "no") return [];
     // The key contains the rate, so that a changed rate starts a new count.
     const { who, ...counter } = counterOf(per, principal, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
     const claim = { kind: "window", ...counter, windowMs, limit: calls, amount: 1, least: 1 } as const;

@@ -106,7 +106,7 @@ describe("executionsPerMinute", () => {
   });
   it("executionsPerMinute does not count executions of an operator", async () => {
     const { quotas } = await open({ executionsPerMinute: 1, total: { ...NONE, executionsPerMinute: 1 } });
-    const operator = principal("operator", "operator");
+    const operator = { ...principal("operator", "person"), roles: ["operator"] as const };
     assert.equal(await countGranted(Array.from({ length: 5 }, () => begin(quotas, operator))), 5);
   });
   it("takes nothing from any quota when one of them refuses", async () => {

@@ -3,7 +3,7 @@
  * it, so that parallel requests never exceed a quota. Operators have no quotas.
  */
 
-import { GloveboxError, defined } from "../../domain/index.ts";
+import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { SECOND_MS } from "../../timing/index.ts";
@@ -55,7 +55,7 @@ const UNSEEN_MS = 2_000;
 
 export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
   const claimsOf = (request: ExecutionClaim): readonly NamedClaim[] => {
-    if (request.principal.kind === "operator") return [];
+    if (hasRole(request.principal, "operator")) return [];
     const claims = claimExecution(settings, request, { holder: request.execution, now: now() });
     return request.when === "again" ? claims.filter(({ unit }) => unit === "ms") : claims;
   };
@@ -87,7 +87,7 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
       await store.giveBack(execution, ((await store.heldFor(execution)) ?? 0) + UNSEEN_MS);
     },
     takeCall(principal, tool) {
-      const named = principal.kind === "operator" ? [] : claimCall(settings, { principal, tool });
+      const named = hasRole(principal, "operator") ? [] : claimCall(settings, { principal, tool });
       return named.length === 0 ? undefined : takeAll(named).then(() => undefined);
     },
     async take(request) {

@@ -1,13 +1,13 @@
 /** Prepares the rules for many decisions: sorts them by strictness and resolves patterns and groups once. */
 
-import type { Effect, PolicyRule, PolicySettings, PrincipalId } from "../../domain/index.ts";
+import type { Effect, PolicyRule, PolicySettings, Principal, PrincipalId } from "../../domain/index.ts";
 import { STRICTNESS } from "../decision.ts";
 import type { Match } from "./match-condition.ts";
 import { matchTool } from "../matches-tool.ts";
 import type { ToolForms, ToolMatch } from "../matches-tool.ts";
 
 export interface RuleSubject {
-  readonly principal: { readonly id: string; readonly groups: readonly string[] };
+  readonly principal: Pick<Principal, "aliases" | "groups"> & { readonly id: string };
   readonly address: string;
   readonly forms: ToolForms;
   /** The operator's name of the upstream; `null` if it is unknown, as in old records. */
@@ -59,13 +59,13 @@ function compileWho(
   if (principals.length === 0 && groups.length === 0) return () => true;
   const named = new Set<string>([...principals, ...groups.flatMap((group) => members.get(group) ?? [])]);
   const wanted = new Set(groups);
-  return (principal) => named.has(principal.id) || principal.groups.some((group) => wanted.has(group));
+  return ({ id, aliases = [], groups: own }) =>
+    named.has(id) || aliases.some((name) => named.has(name)) || own.some((group) => wanted.has(group));
 }
 
 function compileTools(patterns: readonly string[]): (forms: ToolForms) => ToolMatch {
   if (patterns.length === 0) return () => "yes";
-  const wanted = new Set(patterns);
-  return (forms) => matchTool(wanted, forms);
+  return (forms) => matchTool(patterns, forms);
 }
 
 export function matchSubject({ findMisfit }: CompiledRule, subject: RuleSubject): Match {

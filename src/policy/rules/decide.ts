@@ -11,9 +11,9 @@ import type {
   Tool,
   ToolCall,
 } from "../../domain/index.ts";
-import { createRuleId } from "../decision.ts";
+import { ACCESS_RULE, PROFILE_RULES } from "../decision.ts";
 import type { DecisionKind } from "../decision.ts";
-import { formsOf } from "../matches-tool.ts";
+import { formsOf, matchTool } from "../matches-tool.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy, CompiledRule, RuleSubject } from "./compile-policy.ts";
 import { MAX_STEPS, matchAll } from "./match-condition.ts";
@@ -32,16 +32,12 @@ export const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Recor
   open: { read: "allow", write: "allow", unknown: "allow", destroy: "allow" },
 };
 
-export const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]>> = {
-  balanced: createRuleId("profile:balanced"),
-  strict: createRuleId("profile:strict"),
-  open: createRuleId("profile:open"),
-};
-
 /** Deny beats ask beats allow, in any order: a narrow rule cannot loosen a broad one. Else the profile decides. */
 export function decide(policy: CompiledPolicy, input: DecisionInput): Decision {
   checkSubject(input);
   const { tool, call } = input;
+  if (isBeyondAccess(tool, input.principal))
+    return toDecision("deny", ACCESS_RULE, tool, `the credential of ${input.principal.id} does not cover it`);
   const subject = toSubject(tool, input.principal);
   const budget = { left: MAX_STEPS };
   const found = policy.rules.find((rule) =>
@@ -71,11 +67,21 @@ export function isInForce({ decision }: Pick<PolicyRule, "decision">, match: Mat
 
 /** True if this tool is denied for all arguments: it is hidden from the principal, but calls are still decided. */
 export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, principal: Principal): boolean {
+  if (isBeyondAccess(tool, principal)) return true;
   const subject = toSubject(tool, principal);
   const reaching = rules.filter((compiled) => matchSubject(compiled, subject) === "yes").map(({ rule }) => rule);
   if (reaching.some(({ decision, when = [] }) => decision === "deny" && when.length === 0)) return true;
   if (PROFILES[settings.profile][tool.effect] !== "deny") return false;
   return reaching.every(({ decision }) => decision === "deny");
+}
+
+/** A pattern that may mean another tool covers neither: what is unclear is outside. */
+function isBeyondAccess(tool: Tool, { access }: Pick<Principal, "access">): boolean {
+  if (!access) return false;
+  const { servers, tools, effects } = access;
+  if (servers && !servers.includes(tool.origin.connector)) return true;
+  if (effects && !effects.includes(tool.effect)) return true;
+  return tools !== undefined && matchTool(tools, formsOf(tool)) !== "yes";
 }
 
 export function toSubject(tool: Tool, principal: Principal): RuleSubject {

@@ -89,6 +89,16 @@ describe("simulate", () => {
     assert.equal(run({ rules: [rule("r", "deny"), rule("s", "ask", { when })] }, past({ decision: "deny" })).same, 1);
     assert.equal(run({ rules: [rule("r", "allow", { when })], profile: "strict" }, past()).cannotTell.length, 1);
   });
+  it("decides conditions of calls whose arguments are known", () => {
+    const rules = [rule("r", "deny", { when })];
+    assert.equal(run({ rules }, past({ args: { amount: 10 } })).same, 1);
+    assert.equal(run({ rules }, past({ args: { amount: 9 } })).changed.length, 1);
+    assert.equal(run({ rules }, past({ args: {} })).changed.length, 1);
+    assert.equal(
+      run({ rules: [rule("r", "allow", { when })], profile: "strict" }, past({ args: { amount: 9 } })).same,
+      1,
+    );
+  });
   it("simulate does not loosen a decision of the data-flow guard", () => {
     const guarded = (decision: PastCall["decision"]) => past({ decision, byGuard: true });
     assert.equal(run({}, guarded("deny"), guarded("ask"), guarded("allow")).same, 3);

@@ -78,6 +78,8 @@ function describeTest(test: Condition["test"]): string {
       return `equals ${JSON.stringify(test.value)}`;
     case "oneOf":
       return `one of ${JSON.stringify(test.values)}`;
+    case "is":
+      return `is ${JSON.stringify(test.value)}`;
     case "prefix":
       return `starts with ${JSON.stringify(test.text)}`;
     case "matches":

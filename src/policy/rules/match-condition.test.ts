@@ -37,6 +37,15 @@ describe("matchCondition with one value", () => {
       ["yes", "yes", "yes", "no", "no", "unclear", "unclear"],
     );
   });
+  it("compares whole values, in any order of keys", () => {
+    const test: Condition["test"] = { kind: "is", value: { a: [1, null], b: "x" } };
+    assert.deepEqual(
+      [{ b: "x", a: [1, null] }, { a: [1, null] }, { a: [1, null], b: "x", c: 1 }, { a: [null, 1], b: "x" }, "x"].map(
+        (value) => match(test, value),
+      ),
+      ["yes", "no", "no", "no", "no"],
+    );
+  });
   it("compares the prefix of strings only", () => {
     assert.deepEqual(
       ["/work/x", "/work/", "/work", " /work/x", ["/work/x"]].map((value) => match(PREFIX, value)),

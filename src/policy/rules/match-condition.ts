@@ -1,6 +1,6 @@
 /** Evaluates conditions against arguments. These are untrusted: what is unclear never counts as harmless. */
 
-import { isJsonObject } from "../../domain/index.ts";
+import { canonicalJson, isJsonObject } from "../../domain/index.ts";
 import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";
 import { matchPattern } from "./match-pattern.ts";
 
@@ -13,6 +13,9 @@ export const MAX_STEPS = 100_000;
 export const MAX_PATTERN_TEXT = 16_384;
 /** This many character comparisons count as one step. */
 const CHARACTERS_PER_STEP = 1_000;
+
+/** Comparing whole arguments, which are limited in size, counts as this many steps. */
+const IS_STEPS = 100;
 
 /** The remaining steps of one decision. When none are left, everything else is unclear. */
 export interface StepBudget {
@@ -54,6 +57,7 @@ export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget
 
 /** A pattern may be compared at every position of a string. */
 function costOf(test: Condition["test"], found: PathValue): number {
+  if (test.kind === "is") return IS_STEPS;
   if (test.kind !== "matches" || typeof found !== "string") return 0;
   return Math.ceil((found.length * test.pattern.text.length) / CHARACTERS_PER_STEP);
 }
@@ -119,6 +123,8 @@ function runTest(test: Condition["test"], value: Json): Match {
       return compare([test.value], value);
     case "oneOf":
       return compare(test.values, value);
+    case "is":
+      return toMatch(canonicalJson(value) === canonicalJson(test.value));
     case "prefix":
       return typeof value === "string" ? toMatch(value.startsWith(test.text)) : "unclear";
     case "matches":

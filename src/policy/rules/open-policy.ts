@@ -126,7 +126,7 @@ function createViews(policy: CompiledPolicy): Policy["view"] {
   return (snapshot, principal) => {
     const views = cached.get(snapshot) ?? new Map<string, CatalogSnapshot>();
     cached.set(snapshot, views);
-    const key = JSON.stringify([principal.id, principal.groups]);
+    const key = JSON.stringify([principal.id, principal.aliases, principal.groups, principal.access]);
     const view = views.get(key) ?? viewSnapshot(policy, snapshot, principal);
     if (views.size >= MAX_VIEWS) views.clear();
     views.set(key, view);

@@ -1,13 +1,15 @@
 /**
- * What proposed rules would have decided about past calls. Records contain only digests of arguments, so conditions on
- * arguments cannot be evaluated; calls that depend on one are counted as unknown and never guessed.
+ * What proposed rules would have decided about past calls. Records contain only digests of arguments unless previews are
+ * recorded, so conditions on arguments cannot always be evaluated; calls that depend on one are counted as unknown and
+ * never guessed.
  */
 
-import type { Effect, PolicyRule } from "../../domain/index.ts";
+import type { Effect, Json, PolicyRule } from "../../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy } from "./compile-policy.ts";
-import { PROFILES, PROFILE_RULES } from "./decide.ts";
-import { isStricter } from "../decision.ts";
+import { PROFILES, isInForce, matchRule } from "./decide.ts";
+import { MAX_STEPS } from "./match-condition.ts";
+import { PROFILE_RULES, isStricter } from "../decision.ts";
 import { toForms } from "../matches-tool.ts";
 import { findOperatorEffect } from "./view-snapshot.ts";
 import type { DecisionKind } from "../decision.ts";
@@ -21,6 +23,8 @@ export interface PastCall {
   readonly decision: DecisionKind;
   /** True if the data-flow guard decided: no rule loosens that. */
   readonly byGuard?: boolean;
+  /** Absent if the record does not have them. */
+  readonly args?: Json;
 }
 
 interface CountedCalls {
@@ -53,7 +57,7 @@ export function simulate(policy: CompiledPolicy, past: readonly PastCall[]): Sim
   const cannotTell = new Map<string, Doubt>();
   let same = 0;
   for (const call of past) {
-    const possible = decideWithoutArguments(policy, call).map((one) => atLeast(one, call));
+    const possible = listPossible(policy, call).map((one) => atLeast(one, call));
     const [first] = possible;
     const { principal, tool, decision: from } = call;
     if (!first || possible.some(({ kind }) => kind !== first.kind)) {
@@ -75,9 +79,9 @@ function atLeast(possible: PossibleDecision, { byGuard = false, decision }: Past
 }
 
 /** Returns every rule that may decide, up to the first that certainly does, otherwise the profile. Strictest first. */
-function decideWithoutArguments(
+function listPossible(
   { rules, settings: { profile, effects } }: CompiledPolicy,
-  { principal, tool: address, server, effect: recorded }: PastCall,
+  { principal, tool: address, server, effect: recorded, args }: PastCall,
 ): readonly PossibleDecision[] {
   // Records do not have the server's name of the tool.
   const forms = toForms({ address, server, remoteName: null });
@@ -88,6 +92,11 @@ function decideWithoutArguments(
     const { id: rule, decision: kind, when = [] } = compiled.rule;
     const fits = matchSubject(compiled, subject);
     if (fits === "no") continue;
+    // A rule for an unknown server stays possible; one whose conditions are known to fail does not.
+    if (fits === "yes" && when.length > 0 && args !== undefined) {
+      if (!isInForce(compiled.rule, matchRule(compiled, subject, { args, budget: { left: MAX_STEPS } }))) continue;
+      return [...possible, { kind, rule }];
+    }
     possible.push({ kind, rule });
     if (fits === "yes" && when.length === 0) return possible;
   }

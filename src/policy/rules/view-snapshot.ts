@@ -25,14 +25,19 @@ export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, 
     if (tool !== plain) changed.push([address, tool.effect]);
     (isAlwaysDenied(policy, tool, principal) ? hidden : shown).set(address, tool);
   }
-  if (hidden.size === 0 && changed.length === 0) return snapshot;
+  const { servers } = principal.access ?? {};
+  const namespaces = servers
+    ? snapshot.namespaces.filter(({ connector }) => servers.includes(connector))
+    : snapshot.namespaces;
+  const isWhole = namespaces.length === snapshot.namespaces.length;
+  if (hidden.size === 0 && changed.length === 0 && isWhole) return snapshot;
   return Object.freeze({
     ...snapshot,
     // Caches use the digest of a snapshot as their key, so another view needs another digest.
-    digest: digestOf([snapshot.digest, [...hidden.keys()], changed]),
+    digest: digestOf([snapshot.digest, [...hidden.keys()], changed, ...(isWhole ? [] : [namespaces.length])]),
     tools: shown,
     hidden,
-    namespaces: Object.freeze(snapshot.namespaces.map((namespace) => viewNamespace(namespace, hidden))),
+    namespaces: Object.freeze(namespaces.map((namespace) => viewNamespace(namespace, hidden))),
   });
 }
 

@@ -1,78 +1,112 @@
 /**
- * Wraps the command of a sandbox child in bubblewrap: separate namespaces for users, mounts, processes, network, IPC and
- * host name; a read-only root with only the engine's files; no capabilities, no new privileges; a seccomp filter; an
- * empty environment. It dies with its parent.
+ * Wraps the command of a sandbox child in the launcher, and that in bubblewrap where namespaces can be made. The launcher
+ * allows the engine's files only (Landlock), sets limits, drops capabilities and filters system calls. bubblewrap gives
+ * separate users, mounts, processes, network and IPC, and a read-only root with the engine's files.
  */
 
-import { accessSync, constants } from "node:fs";
-
-import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR } from "../engine.ts";
+import type { NativeParts } from "../../processes/index.ts";
+import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, WIRE_DESCRIPTOR } from "../engine.ts";
 import type { ChildCommand, EngineFile } from "../engine.ts";
 
-/** Never from PATH: one of its folders may be writable for others, and these programs build the wall. */
-const FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
-/** No file can be written, no core dumped, few descriptors opened. Memory is capped once the engine is up. */
-const RLIMITS = ["--core=0", "--fsize=0", "--nofile=64", "--memlock=0", "--msgqueue=0"];
+/**
+ * By their numbers: no file can be written (1), no core dumped (4), few descriptors opened (7), no memory locked (8), no
+ * message queued (12). Memory is capped once the engine is up.
+ */
+const LIMITS = ["1:0", "4:0", "7:64", "8:0", "12:0"];
+/** Its default file may not be read, and Node would not start without reading it. This one does not exist. */
+const ENVIRONMENT = ["TZ=UTC", "OPENSSL_CONF=/none"];
 
-export interface Confinement {
-  readonly tools: { readonly bubblewrap: string; readonly prlimit: string | undefined };
-  readonly files: readonly EngineFile[];
-  readonly filter: Buffer | undefined;
+/** Where a child in its own root finds the native parts. */
+const LAUNCHER_AT = "/engine/launcher";
+export const SEAL_AT = "/engine/seal.node";
+
+export interface Bubblewrap {
+  readonly path: string;
+  /** In containers with a read-only /proc/sys, the host name and the number of further namespaces cannot be set. */
+  readonly isInContainer: boolean;
 }
 
-export function confine(
-  { file, args, acceptsWire }: ChildCommand,
-  { tools, files, filter }: Confinement,
-): ChildCommand {
-  const bubblewrap = [
+export interface Confinement {
+  /** `undefined` for the launcher alone. */
+  readonly bubblewrap: Bubblewrap | undefined;
+  readonly native: NativeParts;
+  /** The version of Landlock that must be in effect; 0 for none. */
+  readonly landlock: number;
+  readonly files: readonly EngineFile[];
+  /** At most two. The second one is put on by the child itself. */
+  readonly filters: readonly Buffer[];
+}
+
+/** The paths in `command` are those that the child finds. */
+export function confine(command: ChildCommand, confinement: Confinement): ChildCommand {
+  const { bubblewrap, native, filters } = confinement;
+  const extra = filters.length > 0 ? { filter: Buffer.concat(filters) } : {};
+  const args = launch(command, confinement);
+  const { acceptsWire } = command;
+  if (!bubblewrap) return { file: native.launcher, args: ["-d", ...args], acceptsWire, ...extra };
+  const inside = wrap(confinement, bubblewrap);
+  return {
+    file: bubblewrap.path,
+    args: [...inside, "--", LAUNCHER_AT, ...args],
+    acceptsWire,
+    reportsPid: true,
+    ...extra,
+  };
+}
+
+function launch({ file, args }: ChildCommand, confinement: Confinement): readonly string[] {
+  const { bubblewrap, landlock, files, filters, native } = confinement;
+  const [first, second] = filters;
+  const seal = second ? [{ from: native.seal, at: SEAL_AT }] : [];
+  const rules = [...files, ...seal].flatMap(({ from, at, isProgram }: EngineFile) => [
+    isProgram ? "-x" : "-r",
+    bubblewrap ? at : from,
+  ]);
+  const descriptors = [WIRE_DESCRIPTOR, ...(second ? [FILTER_DESCRIPTOR] : [])];
+  return [
+    "-m",
+    String(landlock),
+    "-a",
+    String(landlock),
+    ...rules,
+    ...(first ? ["-s", `${FILTER_DESCRIPTOR}:${first.length}`] : []),
+    ...descriptors.flatMap((descriptor) => ["-k", String(descriptor)]),
+    ...LIMITS.flatMap((limit) => ["-l", limit]),
+    ...ENVIRONMENT.flatMap((variable) => ["-e", variable]),
+    "--",
+    file,
+    ...args,
+  ];
+}
+
+function wrap({ files, filters, native }: Confinement, { isInContainer }: Bubblewrap): readonly string[] {
+  const parts = [
+    { from: native.launcher, at: LAUNCHER_AT },
+    ...(filters[1] ? [{ from: native.seal, at: SEAL_AT }] : []),
+  ];
+  return [
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
     "--unshare-net",
     "--unshare-uts",
     "--unshare-cgroup-try",
-    "--hostname",
-    "sandbox",
-    "--disable-userns",
+    ...(isInContainer ? [] : ["--hostname", "sandbox", "--disable-userns"]),
     "--die-with-parent",
     "--as-pid-1",
     "--cap-drop",
     "ALL",
     "--clearenv",
-    "--setenv",
-    "TZ",
-    "UTC",
-    ...files.flatMap(({ from, at, isDevice }) => [isDevice ? "--dev-bind" : "--ro-bind", from, at]),
+    ...[...files, ...parts].flatMap(({ from, at, isDevice }: EngineFile) => [
+      isDevice ? "--dev-bind" : "--ro-bind",
+      from,
+      at,
+    ]),
     "--remount-ro",
     "/",
     "--chdir",
     "/",
     "--info-fd",
     String(INFO_DESCRIPTOR),
-    ...(filter ? ["--seccomp", String(FILTER_DESCRIPTOR)] : []),
-    "--",
-    file,
-    ...args,
   ];
-  const extra = { filter, acceptsWire, reportsPid: true };
-  if (tools.prlimit === undefined) return { file: tools.bubblewrap, args: bubblewrap, ...extra };
-  return { file: tools.prlimit, args: [...RLIMITS, "--", tools.bubblewrap, ...bubblewrap], ...extra };
-}
-
-/** The programs that confinement needs; `undefined` for those that are missing. */
-export function findTools(): { readonly bubblewrap: string | undefined; readonly prlimit: string | undefined } {
-  return { bubblewrap: findProgram("bwrap"), prlimit: findProgram("prlimit") };
-}
-
-function findProgram(name: string): string | undefined {
-  return FOLDERS.map((folder) => `${folder}/${name}`).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

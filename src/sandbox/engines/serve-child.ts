@@ -19,20 +19,37 @@ const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
 const REST = new Int32Array(new SharedArrayBuffer(4));
 
-/**
- * Runs until the host is gone. Realms are prepared for `usualMemoryBytes`, each `restMs` after the end of the last
- * program: preparing one that takes longer than the host needs to deliver the last result would delay that result.
- */
-export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number, restMs: number): Promise<never> {
+export interface ChildSettings {
+  /** Realms are prepared for this limit. */
+  readonly usualMemoryBytes: number;
+  /**
+   * A realm is prepared so long after the end of the last program: preparing one that takes longer than the host needs
+   * to deliver the last result would delay that result.
+   */
+  readonly restMs: number;
+  /** The path of the seal; `undefined` without the second stage of confinement. */
+  readonly seal: string | undefined;
+}
+
+/** Runs until the host is gone. */
+export function serveChild(createRealm: CreateRealm, settings: ChildSettings): Promise<never> {
   // An error from this process may reach a program, which must not see paths of this machine.
   Error.stackTraceLimit = 0;
-  return new ChildServer(createRealm, usualMemoryBytes, restMs).serve();
+  return new ChildServer(createRealm, settings).serve();
+}
+
+/** Loading it is all there is to do: the constructor filters system calls, or ends the process. See `native/seal.c`. */
+function sealProcess(file: string): void {
+  try {
+    process.dlopen({ exports: {} }, file);
+  } catch (thrown) {
+    if (!String(thrown).includes("did not self-register")) throw thrown;
+  }
 }
 
 class ChildServer {
   readonly #createRealm: CreateRealm;
-  readonly #usualMemoryBytes: number;
-  readonly #restMs: number;
+  readonly #settings: ChildSettings;
   readonly #reader = createFrameReader(MAX_FRAME_BYTES);
   #realm: Realm | undefined;
   #outgoing: Buffer[] = [];
@@ -44,16 +61,17 @@ class ChildServer {
   /** Frames that came while the host decided about another engine. */
   #held: Frame[] = [];
 
-  constructor(createRealm: CreateRealm, usualMemoryBytes: number, restMs: number) {
+  constructor(createRealm: CreateRealm, settings: ChildSettings) {
     this.#createRealm = createRealm;
-    this.#usualMemoryBytes = usualMemoryBytes;
-    this.#restMs = restMs;
+    this.#settings = settings;
   }
 
   /** Only awaits the creation of realms. */
   async serve(): Promise<never> {
+    const { usualMemoryBytes, restMs, seal } = this.#settings;
+    let realm = await this.#prepare(usualMemoryBytes);
+    if (seal !== undefined) sealProcess(seal); // the first realm has loaded everything that later ones need
     for (;;) {
-      const realm = await this.#prepare(this.#usualMemoryBytes);
       this.#isFinished = false;
       this.#send(TO_HOST.READY, 0, "");
       this.#held = [];
@@ -63,8 +81,9 @@ class ChildServer {
       this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
       this.#run(this.#realm, frame, start);
       this.#flush();
-      Atomics.wait(REST, 0, 0, this.#restMs);
+      Atomics.wait(REST, 0, 0, restMs);
       this.#realm.dispose();
+      realm = await this.#prepare(usualMemoryBytes);
     }
   }
 

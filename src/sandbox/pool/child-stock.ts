@@ -12,8 +12,12 @@ import { ChildStarts } from "./child-starts.ts";
 import type { PoolWorker } from "./worker.ts";
 
 const IDLE_MS = 30_000;
-/** A child that does not prepare its next isolate in this time is stuck in the last program. */
+/** A child that computes for this long instead of preparing its next isolate is stuck in the last program. */
 const READY_MS = 2_000;
+/** One that gets no processor on a busy machine, or is stopped, has so many times as long. */
+const READY_WAITS = 5;
+/** Preparing takes a few milliseconds of processor time. */
+const STUCK_CPU_MS = 500;
 /** One that takes longer may be stuck. */
 const PREPARES_MS = 100;
 
@@ -93,7 +97,15 @@ export class ChildStock {
     };
     if (!reusable || worker.isWornOut || !worker.child.restorePriority()) return this.#dismiss(worker);
     this.#preparing.set(worker, performance.now());
-    worker.timer = setTimeout(() => this.#dismiss(worker), READY_MS);
+    this.#awaitReady(worker, cpuMsOf(worker), READY_WAITS);
+  }
+
+  #awaitReady(worker: PoolWorker, releasedAtCpuMs: number, waits: number): void {
+    worker.timer = setTimeout(() => {
+      const isStuck = cpuMsOf(worker) - releasedAtCpuMs >= STUCK_CPU_MS;
+      if (isStuck || waits === 1) this.#dismiss(worker);
+      else this.#awaitReady(worker, releasedAtCpuMs, waits - 1);
+    }, READY_MS);
   }
 
   close(): Promise<void> {
@@ -151,4 +163,8 @@ export class ChildStock {
     const index = this.#idle.indexOf(worker);
     if (index >= 0) this.#idle.splice(index, 1);
   }
+}
+
+function cpuMsOf({ child }: PoolWorker): number {
+  return measureProcess(child.pid)?.cpuMs ?? 0;
 }

@@ -65,7 +65,7 @@ const UNRAISABLE = `echo '{"child-pid": ${NO_PROCESS}}' >&${INFO_DESCRIPTOR}; ex
 function createUnraisableEngine(): ConfinedEngine {
   const args = ["-c", UNRAISABLE, process.execPath, HASTY_CHILD];
   const command = (): ChildCommand => ({ file: "/bin/sh", args, reportsPid: true });
-  return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
+  return { name: "isolate", isolation: "process", layers: [], readiness: undefined, contained: undefined, command };
 }
 
 it("ends a child whose priority cannot be restored, and starts no spare children then", async () => {

@@ -54,6 +54,20 @@ describe("a place on trial", () => {
       open();
       assert.deepEqual(new Set((await Promise.all(runs)).map(({ ending }) => codeOf(ending))), new Set(["returned"]));
     }));
+  it("one more child is ready before another session asks while all places are held for long, and none while one is free", () =>
+    within({ concurrency: 2 }, async (opened) => {
+      const first = flood(opened, ["a"]);
+      await until(() => first.calls.length === 1);
+      await sleep(400);
+      const free = opened.pids.size;
+      const second = flood(opened, ["b"]);
+      await until(() => opened.pids.size === 3 && opened.sandbox.load().idle === 1);
+      assert.equal(codeOf(await opened.end("return 1", { session: "another" })), "returned");
+      assert.deepEqual([free <= 2, opened.pids.size], [true, 3]);
+      first.open();
+      second.open();
+      await Promise.all([...first.runs, ...second.runs]);
+    }));
   it("a program that left the place on trial repeats what it did, and makes no call twice", () =>
     within({ concurrency: 1 }, async (opened) => {
       const { calls, runs, open } = flood(opened, ["a", "b"]);

@@ -12,7 +12,7 @@ import type { ChildLease, FasterChild, LeasedChild } from "../child-lease.ts";
 import type { SandboxChild } from "../start-child.ts";
 import { playTape } from "../tape.ts";
 import type { Delivery, TapePlayer } from "../tape.ts";
-import { SWITCH_TO_COMPUTE, TO_GUEST, TO_HOST } from "../wire.ts";
+import { ENGINE_ERRORS, SWITCH_TO_COMPUTE, TO_GUEST, TO_HOST } from "../wire.ts";
 import type { ThrownMessage } from "../wire.ts";
 import type { ProgramHistory } from "./program-history.ts";
 
@@ -20,6 +20,9 @@ import type { ProgramHistory } from "./program-history.ts";
 export const SWITCH_AFTER_MS = 4;
 /** With a doubled pause after each request, an honest program has no time for more. */
 export const MOST_REQUESTS = 24;
+
+/** Made once: an error for each program would cost as much as a small one. */
+const PROGRAM_ENDED = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
 
 export interface SwitchOptions {
   readonly lease: () => ChildLease;
@@ -111,7 +114,7 @@ export class EngineSwitch {
   /** The program ended otherwise. */
   stop(): void {
     this.#state = "over";
-    this.#stopped.abort();
+    this.#stopped.abort(PROGRAM_ENDED);
     this.#dropFaster();
   }
 
@@ -206,13 +209,11 @@ export class EngineSwitch {
   }
 }
 
-/** Error classes of the engine: its messages and positions differ between engines. */
-const ENGINE_ERRORS = new Set(
-  "AggregateError Error EvalError InternalError RangeError ReferenceError SyntaxError TypeError URIError".split(" "),
-);
+/** With `Error`, which a program makes itself, and whose position each engine finds in a way of its own. */
+const REPEATED_ERRORS: ReadonlySet<string> = new Set([...ENGINE_ERRORS, "Error"]);
 
 /** Whether another engine might end the program differently. The failure of a tool is the same everywhere. */
 export function mayBeOfEngine({ kind, name, seq, code }: ThrownMessage): boolean {
   if (kind === "syntax" || kind === "stuck") return true;
-  return kind === "thrown" && seq === undefined && code === undefined && ENGINE_ERRORS.has(name);
+  return kind === "thrown" && seq === undefined && code === undefined && REPEATED_ERRORS.has(name);
 }

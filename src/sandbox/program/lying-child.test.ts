@@ -26,6 +26,42 @@ describe("a compromised child", () => {
       assert.deepEqual(released, [false]);
     });
   }
+  it("a child is released once its large value was read, and gets its next frame then", async () => {
+    const { say, outcome, released, child } = play();
+    const large = JSON.stringify("x".repeat(200_000));
+    const frames: number[] = [];
+    say(TO_HOST.DONE, 0, large);
+    say(TO_HOST.READY);
+    assert.deepEqual(released, []);
+    const { listener } = child;
+    const ended = outcome.then(() => frames.length);
+    child.listener = { ...listener, frame: (frame) => void frames.push(frame.kind) };
+    assert.deepEqual([(await outcome).ending, await ended], [{ kind: "returned", value: JSON.parse(large) }, 1]);
+    assert.deepEqual([released, frames], [[true], [TO_HOST.READY]]);
+  });
+  for (const [name, frames] of [
+    ["another value", [TO_HOST.DONE]],
+    ["a second readiness", [TO_HOST.READY, TO_HOST.READY]],
+  ] as const) {
+    it(`a compromised child counts as crashed and is not reused if its large value is followed by ${name}`, async () => {
+      const { say, outcome, released } = play();
+      say(TO_HOST.DONE, 0, JSON.stringify("x".repeat(200_000)));
+      for (const kind of frames) say(kind, 0, "1");
+      assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
+      assert.deepEqual(released, [false]);
+    });
+  }
+  it("a compromised child is not reused after a large value that is not JSON, too deep or too wide", async () => {
+    const pad = JSON.stringify("x".repeat(200_000));
+    const wide = `{${Array.from({ length: 50_001 }, (_, at) => `"${at}":0`).join(",")}}`;
+    const codes: string[] = [];
+    for (const text of [`[${pad},]`, `[${pad},${"[".repeat(64)}${"]".repeat(64)}]`, wide]) {
+      const { say, outcome, released } = play();
+      say(TO_HOST.DONE, 0, text);
+      codes.push(codeOf((await outcome).ending), String(released));
+    }
+    assert.deepEqual(codes, ["SANDBOX_CRASHED", "false", "LIMIT_SIZE", "false", "LIMIT_SIZE", "false"]);
+  });
   it("a compromised child counts as crashed after it repeats the number of a call", async () => {
     const { say, outcome } = play();
     say(TO_HOST.CALL, 1, "files.read\n{}");

@@ -9,11 +9,11 @@ export const MOST_LINES = 10_000;
 export const MOST_TIMERS = 1_000;
 
 /** What a child or guest reports about itself, and what only the host sees. */
-type Limit = Overrun | "cpu" | "lines" | "place" | "timers";
+type Limit = Overrun | "cpu" | "keys" | "lines" | "place" | "timers";
 
 interface LimitError {
   readonly code: ErrorCode;
-  readonly message: (limits: Limits, usedMs: number) => string;
+  readonly message: (limits: Limits, amount: number) => string;
   readonly hint: string;
 }
 
@@ -55,6 +55,11 @@ const ERRORS: Readonly<Record<Limit, LimitError>> = {
     message: ({ depth }) => `The result nests deeper than its limit of ${depth} levels (depth)`,
     hint: "Return a flatter value",
   },
+  keys: {
+    code: "LIMIT_SIZE",
+    message: (_, mostKeys) => `The result has an object with more than ${mostKeys} keys`,
+    hint: "Return an array of entries, or a selection",
+  },
   lines: {
     code: "LIMIT_SIZE",
     message: () => `The program wrote more than ${MOST_LINES} lines to the console`,
@@ -67,10 +72,10 @@ const ERRORS: Readonly<Record<Limit, LimitError>> = {
   },
 };
 
-/** `usedMs` is the processor time, for `cpu`. */
-export function createOverrun(limit: Limit, limits: Limits, usedMs = 0): GloveboxError {
+/** `amount` is the processor time in milliseconds for `cpu`, and the most keys for `keys`. */
+export function createOverrun(limit: Limit, limits: Limits, amount = 0): GloveboxError {
   const { code, message, hint } = ERRORS[limit];
-  return new GloveboxError(code, message(limits, usedMs), { hint });
+  return new GloveboxError(code, message(limits, amount), { hint });
 }
 
 /** A value over `outputBytes` is kept as a handle; one over this ends the program. */

@@ -4,24 +4,39 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
-import { parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import { runAtOnce } from "../../timing/index.ts";
+import { parseOverrun, parseThrown, parseUsage, readValue, toDeath, toFatal } from "./parse-reports.ts";
 import { OVERRUNS } from "../wire.ts";
 
 const NOTHING = { kind: "thrown", name: "", message: "", stack: "" } as const;
 
-describe("parseValue", () => {
-  it("parseValue reads JSON", () => assert.deepEqual(parseValue('{"a":[1,null]}'), { a: [1, null] }));
-  it("parseValue keeps __proto__ as an ordinary key", () => {
-    const value = parseValue('{"__proto__":{"polluted":1}}');
+const MOST_KEYS = 50_000;
+const readAtOnce = (text: string): unknown => runAtOnce(readValue(text, DEFAULT_LIMITS));
+
+describe("readValue", () => {
+  it("readValue reads JSON, and no value from an empty text", () => {
+    assert.deepEqual([readAtOnce('{"a":[1,null]}'), readAtOnce("")], [{ a: [1, null] }, undefined]);
+  });
+  it("readValue keeps __proto__ as an ordinary key", () => {
+    const value = readAtOnce('{"__proto__":{"polluted":1}}');
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
     assert.deepEqual(Object.keys(value ?? {}), ["__proto__"]);
   });
-  it("parseValue reads hostile depth without running out of stack", () => {
-    assert.ok(Array.isArray(parseValue(`${"[".repeat(500_000)}${"]".repeat(500_000)}`)));
+  it("readValue refuses a value above the depth, and reads one at it, without running out of stack", () => {
+    const nest = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    assert.ok(Array.isArray(readAtOnce(nest(DEFAULT_LIMITS.depth))));
+    for (const levels of [DEFAULT_LIMITS.depth + 1, 500_000])
+      assert.throws(() => readAtOnce(nest(levels)), { code: "LIMIT_SIZE", message: /nests deeper than/ });
   });
-  for (const text of ["", "{", "undefined", "NaN", "{}{}", "[1,]", "'a'"]) {
+  it("readValue refuses an object with more keys than one may have, and reads one with as many", () => {
+    const fields = (count: number): string =>
+      `{${Array.from({ length: count }, (_, at) => `"key ${at}":1`).join(",")}}`;
+    assert.equal(Object.keys(readAtOnce(fields(MOST_KEYS)) ?? {}).length, MOST_KEYS);
+    assert.throws(() => readAtOnce(fields(MOST_KEYS + 1)), { code: "LIMIT_SIZE", message: /more than 50000 keys/ });
+  });
+  for (const text of [" ", "{", "undefined", "NaN", "{}{}", "[1,]", "'a'"]) {
     it(`reports SANDBOX_CRASHED for ${JSON.stringify(text)}`, () => {
-      assert.throws(() => parseValue(text), {
+      assert.throws(() => readAtOnce(text), {
         code: "SANDBOX_CRASHED",
         message: "The sandbox process sent a result that is not JSON",
       });

@@ -2,6 +2,8 @@
 
 import { GloveboxError, defined, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Json, Limits } from "../../domain/index.ts";
+import { findExcess, readJson } from "../../text/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 import { ERROR_CHARS, OVERRUNS } from "../wire.ts";
 import type { ThrownMessage } from "../wire.ts";
@@ -9,15 +11,24 @@ import { createOverrun } from "./overruns.ts";
 
 const KINDS: readonly ThrownMessage["kind"][] = ["thrown", "unserializable", "stuck", "syntax"];
 
-/** Parses the JSON of a result. Invalid JSON means that the child no longer follows the protocol. */
-export function parseValue(text: string): Json {
-  const value = parseJson(text);
-  if (value !== undefined) return value;
-  throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process sent a result that is not JSON");
+/** The value that a program returned; an empty text stands for no value. Throws LIMIT_SIZE if it is too deep or too wide. */
+export function* readValue(text: string, limits: Limits): SlicedWork<Json | undefined> {
+  if (text === "") return undefined;
+  const value = yield* readJson(text);
+  if (value === undefined) throw notJson();
+  const excess = yield* findExcess(value, limits.depth);
+  if (excess) throw createOverrun(excess.of, limits, excess.most);
+  return value;
+}
+
+/** The child no longer follows the protocol. */
+function notJson(): GloveboxError {
+  return new GloveboxError("SANDBOX_CRASHED", "The sandbox process sent a result that is not JSON");
 }
 
 export function parseThrown(text: string): ThrownMessage {
-  const raw = parseValue(text);
+  const raw = parseJson(text);
+  if (raw === undefined) throw notJson();
   const fields = isJsonObject(raw) ? raw : {};
   const find = (name: string): string | undefined => {
     const field = fields[name];
@@ -67,6 +78,24 @@ const LAST_WORDS =
 export function toDeath(reason: GloveboxError, limits: Limits, peakBytes: number): GloveboxError {
   const isFull = peakBytes > limits.memoryBytes * FATAL_SHARE;
   return isFull || LAST_WORDS.test(reason.message) ? createOverrun("memory", limits) : reason;
+}
+
+/** A child that reported that its program waits. */
+export function activeWithoutPlace(): GloveboxError {
+  return new GloveboxError(
+    "SANDBOX_CRASHED",
+    "The sandbox process was active after it reported that its program waits",
+  );
+}
+
+/** A child that reported the value of its program. */
+export function activeAfterEnd(): GloveboxError {
+  return new GloveboxError("SANDBOX_CRASHED", "The sandbox process was active after its program had returned");
+}
+
+/** A child that asked for another engine. */
+export function activeWhileBlocked(): GloveboxError {
+  return new GloveboxError("SANDBOX_CRASHED", "The sandbox process was active while it waited for another engine");
 }
 
 /** A rejected call means that the bridge itself failed: the program must end. */

@@ -1,8 +1,6 @@
-import { depthOf } from "../../domain/index.ts";
-import type { Json, Limits, LogLine } from "../../domain/index.ts";
+import type { Limits, LogLine } from "../../domain/index.ts";
 
 import { MOST_LINES, createOverrun, mostValueBytes } from "./overruns.ts";
-import { parseValue } from "./parse-reports.ts";
 
 /** The console lines and the value of one program, counted again because the guest's count cannot be trusted. */
 export class ProgramOutput {
@@ -24,14 +22,10 @@ export class ProgramOutput {
     this.logs.push(line);
   }
 
-  /** The value has a separate limit; `bytes` shows the caller if it is large. */
-  takeValue(text: string): Json | undefined {
+  /** Counts the value, which has a separate limit; `bytes` shows the caller if it is large. Throws LIMIT_SIZE. */
+  countValue(text: string): void {
     const bytes = Buffer.byteLength(text);
     this.bytes += bytes;
     if (bytes > mostValueBytes(this.#limits)) throw createOverrun("result", this.#limits);
-    if (text === "") return undefined;
-    const value = parseValue(text);
-    if (depthOf(value, this.#limits.depth) > this.#limits.depth) throw createOverrun("depth", this.#limits);
-    return value;
   }
 }

@@ -91,7 +91,7 @@ export class ProgramRequests {
       this.#lastTimer = id;
       history.addTimer(id, wanted);
     }
-    if (player().knows("timer", id)) return player().ask("timer", id);
+    if (player().knows("timer", id)) return player().ask("timer", id, wanted);
     if (isRepeated) return; // it runs, or its tick waits for the program's place
     this.#timers.checkRoom();
     player().whenOver(() => this.#timers.start(id, Number(wanted), elapsedMs()));

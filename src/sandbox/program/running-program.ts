@@ -5,19 +5,30 @@
  */
 
 import { GloveboxError } from "../../domain/index.ts";
+import { ownerOf, runInSlices } from "../../timing/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
 import type { ChildLease } from "../child-lease.ts";
 import type { SandboxChild } from "../start-child.ts";
-import { endedEarly, playTape } from "../tape.ts";
-import type { Delivery, TapePlayer, TapeStart } from "../tape.ts";
+import { endedEarly, playLoosely, playTape } from "../tape.ts";
+import type { Delivery, LoosePlayer, TapePlayer, TapeStart } from "../tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
 import type { Watchdog } from "../watchdog.ts";
 import type { ThrownMessage } from "../wire.ts";
+import { Absence } from "./absence.ts";
 import { EngineSwitch, SWITCH_AFTER_MS, mayBeOfEngine } from "./engine-switch.ts";
 import { createOverrun } from "./overruns.ts";
-import { isOutOfMemory, parseOverrun, parseThrown, toFatal } from "./parse-reports.ts";
+import {
+  activeAfterEnd,
+  activeWhileBlocked,
+  activeWithoutPlace,
+  isOutOfMemory,
+  parseOverrun,
+  parseThrown,
+  readValue,
+  toFatal,
+} from "./parse-reports.ts";
 import { PlaceKeeper } from "./place-keeper.ts";
 import { ProgramHistory } from "./program-history.ts";
 import { ProgramOutput } from "./program-output.ts";
@@ -26,8 +37,6 @@ import { ProgramWatch } from "./program-watch.ts";
 import { createStart, sendDelivery } from "./start-message.ts";
 
 const NEARLY_ALL = 0.8;
-/** A program that has computed for longer keeps its child: repeating it would cost more than the place is worth. */
-const MOST_REPEATED_CPU_MS = 500;
 
 export interface RunOptions {
   readonly lease: ChildLease;
@@ -58,10 +67,11 @@ export class RunningProgram {
   readonly #begun: TapeStart;
   #lease: ChildLease;
   #player: TapePlayer;
+  /** The player of a program whose answers are improvised. */
+  readonly #loose: LoosePlayer | undefined;
   #open = true;
   #isPinged = false;
-  /** It has given up its child, or a new one repeats what happened. Fires if it ends meanwhile. */
-  #away: AbortController | undefined;
+  readonly #absence: Absence;
   /** Lines that a new child repeats. */
   #repeatedLines = 0;
   #switches = 0;
@@ -73,6 +83,7 @@ export class RunningProgram {
     this.#lease = lease;
     this.#history = new ProgramHistory(lease.takeFaster !== undefined);
     this.#switch = lease.takeFaster && this.#createSwitch();
+    this.#absence = this.#createAbsence();
     this.#place = this.#createPlace();
     const onLook = (): void => {
       if (this.#open) this.#place.look();
@@ -87,7 +98,8 @@ export class RunningProgram {
       fail: (error) => this.#fail(error),
     });
     this.#output = new ProgramOutput(limits);
-    this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
+    this.#loose = this.#createLoose();
+    this.#player = this.#loose ?? playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
     job.signal.addEventListener("abort", this.#cancel, { once: true });
     job.suspend?.addEventListener("abort", this.#suspend, { once: true });
     this.#begun = job.tape?.start ?? { seed: seed(), atMs: now() };
@@ -106,12 +118,30 @@ export class RunningProgram {
     return new PlaceKeeper({
       onlyWaits,
       park: (leave) => this.#lease.park(leave),
-      wake: (onPlaced) => this.#wake(onPlaced),
+      wake: (onPlaced) => this.#absence.wake(onPlaced),
       ping: () => this.#lease.child.send(TO_GUEST.PING, 0, "", 0),
-      suspend: () => (job.waits?.suspend() ?? false) || this.#giveUpChild(),
+      suspend: () => (job.waits?.suspend() ?? false) || this.#absence.giveUpChild(),
       cpuMs: () => this.#watch.cpuMs,
-      lied: () => this.#away ?? this.#fail(activeWithoutPlace()),
+      lied: () => this.#absence.isAway || this.#fail(activeWithoutPlace()),
       now: () => performance.now(),
+    });
+  }
+
+  #createLoose(): LoosePlayer | undefined {
+    const { improvise } = this.#options.job.tape ?? {};
+    const ping = (): void => this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
+    return improvise && playLoosely(improvise, (delivery) => this.#give(delivery), ping);
+  }
+
+  #createAbsence(): Absence {
+    return new Absence({
+      lease: () => this.#lease,
+      watch: () => this.#watch,
+      history: this.#history,
+      repeat: (lease, done) => this.#repeat(lease, done),
+      sendLeft: () => this.#sendLeft(),
+      cancel: this.#cancel,
+      fail: (error) => this.#fail(error),
     });
   }
 
@@ -161,18 +191,9 @@ export class RunningProgram {
   /** Its time on trial is over. It waits for another place without a child, unless it repeats its past or waits anyway. */
   #leaveTrial(): boolean {
     const isBusy = !this.#open || this.#place.isWithoutPlace || this.#mayAnswer || this.#switch?.isUnderWay;
-    if (isBusy || !this.#player.isOver() || !this.#giveUpChild()) return false;
+    if (this.#loose || isBusy || !this.#player.isOver() || !this.#absence.giveUpChild()) return false;
     this.#watch.isPatient = true;
     this.#place.yield();
-    return true;
-  }
-
-  /** A program that waits for a timer cannot be suspended: it stays in this process and gets a new child later. */
-  #giveUpChild(): boolean {
-    const isCheap = this.#history.isWhole && this.#watch.cpuMs <= MOST_REPEATED_CPU_MS;
-    if (!isCheap || !this.#lease.vacate(this.#cancel)) return false;
-    this.#away = new AbortController();
-    this.#watch.detach(this.#lease.child, { isRepeated: true });
     return true;
   }
 
@@ -185,26 +206,6 @@ export class RunningProgram {
 
   #sendLeft(): void {
     this.#lease.child.send(TO_GUEST.LEFT, 0, String(this.#watch.leftMs), 0);
-  }
-
-  /** The program's time stands still until it has its place, and its child has repeated what happened. */
-  #wake(onPlaced: () => void): void {
-    this.#watch.pause();
-    const placed = (): void => {
-      this.#away = undefined;
-      this.#watch.resume();
-      this.#sendLeft();
-      onPlaced();
-    };
-    if (!this.#away) return this.#lease.wake(placed);
-    this.#lease.retake(this.#away.signal).then(
-      (lease) => this.#repeat(lease, placed),
-      (thrown: unknown) => {
-        const error = toFatal(thrown);
-        if (error.code === "REQUEST_CANCELLED") this.#cancel();
-        else this.#fail(error);
-      },
-    );
   }
 
   /** Repeats the program in a new child up to where it waits. */
@@ -221,7 +222,7 @@ export class RunningProgram {
   #receive(frame: Frame): void {
     if (!this.#open) return;
     try {
-      if (this.#place.isWithoutPlace && !this.#away) throw activeWithoutPlace();
+      if (this.#place.isWithoutPlace && !this.#absence.isAway) throw activeWithoutPlace();
       if (this.#switch?.isBlocked) throw activeWhileBlocked();
       this.#take(frame);
     } catch (thrown) {
@@ -248,10 +249,10 @@ export class RunningProgram {
       case TO_HOST.PONG:
         // The result of a last call may be on its way and comes first.
         if (this.#isPinged) return void setImmediate(this.#suspend);
-        if (this.#place.takePong()) return;
+        if (this.#loose?.takePong() || this.#place.takePong()) return;
         throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
       case TO_HOST.SWITCH:
-        if (this.#switch) return this.#switch.ask(text, this.#away !== undefined);
+        if (this.#switch) return this.#switch.ask(text, this.#absence.isAway);
         throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process asked for another engine, and there is none");
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
@@ -302,7 +303,7 @@ export class RunningProgram {
 
   /** Whether its child was pinged, and may answer after the program's end. */
   get #mayAnswer(): boolean {
-    return this.#isPinged || this.#place.isPinged;
+    return this.#isPinged || this.#place.isPinged || (this.#loose?.isPinged ?? false);
   }
 
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
@@ -313,10 +314,27 @@ export class RunningProgram {
     this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
   }
 
+  /** A large value is read in slices. The child serves no other program before the value was read. */
   #finish(text: string): void {
-    const value = this.#output.takeValue(text);
+    this.#output.countValue(text);
     if (!this.#player.isOver()) throw endedEarly();
-    this.#end({ kind: "returned", value });
+    const { limits, principal, session } = this.#options.job;
+    const work = readValue(text, limits);
+    const first = work.next();
+    if (first.done === true) return this.#end({ kind: "returned", value: first.value });
+    this.#stop();
+    const { child } = this.#lease;
+    const later: Frame[] = [];
+    child.listener = { frame: (frame) => void (later.length < 2 && later.push(frame)), gone: ignore };
+    runInSlices(work, ownerOf({ id: principal, session })).then(
+      (value) => {
+        // All that may follow a value is that the child is ready for another program.
+        const isHonest = later.length < 2 && later.every(({ kind }) => kind === TO_HOST.READY);
+        this.#settle(isHonest ? { kind: "returned", value } : { kind: "failed", error: activeAfterEnd() });
+        if (isHonest) for (const frame of later) child.listener.frame(frame);
+      },
+      (thrown: unknown) => this.#settle({ kind: "failed", error: toFatal(thrown) }),
+    );
   }
 
   #fail(error: GloveboxError): void {
@@ -325,19 +343,28 @@ export class RunningProgram {
 
   #end(ending: ProgramEnding): void {
     if (!this.#open) return;
+    const isBlocked = this.#switch?.isBlocked ?? false;
+    this.#stop();
+    this.#settle(ending, isBlocked);
+  }
+
+  /** The program has ended: it is not watched or answered any more. */
+  #stop(): void {
     this.#open = false;
     this.#watch.stop();
     this.#requests.stop();
-    this.#away?.abort();
-    const isBlocked = this.#switch?.isBlocked ?? false;
+    this.#absence.stop();
     this.#switch?.stop();
-    const { job, queueMs } = this.#options;
+    const { job } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
     job.suspend?.removeEventListener("abort", this.#suspend);
+  }
+
+  #settle(ending: ProgramEnding, isBlocked = false): void {
     // Only a child whose program returned or threw may be used again.
     this.#lease.release(!this.#mayAnswer && !isBlocked && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
-      queueMs: queueMs + this.#watch.pausedMs + this.#watch.heldMs,
+      queueMs: this.#options.queueMs + this.#watch.pausedMs + this.#watch.heldMs,
       wallMs: this.#watch.elapsedMs,
       cpuMs: this.#watch.cpuMs,
       peakMemoryBytes: this.#watch.peakBytes,
@@ -348,13 +375,6 @@ export class RunningProgram {
   }
 }
 
-function activeWithoutPlace(): GloveboxError {
-  return new GloveboxError(
-    "SANDBOX_CRASHED",
-    "The sandbox process was active after it reported that its program waits",
-  );
-}
-
-function activeWhileBlocked(): GloveboxError {
-  return new GloveboxError("SANDBOX_CRASHED", "The sandbox process was active while it waited for another engine");
+function ignore(): void {
+  // The program has returned; its child is replaced when it is released.
 }

@@ -1,6 +1,6 @@
 /** Refuses new work while little is free on the disk of the store, so that the records of running work still fit. */
 
-import { statfs } from "node:fs/promises";
+import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { GloveboxError } from "../../domain/index.ts";
@@ -30,7 +30,8 @@ export function createSpaceCheck(options: SpaceOptions): () => Promise<void> {
   };
 }
 
+/** Takes microseconds, where a thread of the pool takes many times that; SQLite waits for the same disk. */
 async function readFree(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
+  const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }

@@ -253,4 +253,46 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX results_in_clear ON results (id) WHERE sealed_shape IS NULL;
   INSERT INTO meta SELECT 'sealing', 'due' WHERE EXISTS (SELECT 1 FROM ledger);
 `,
+  // People, tokens, sessions and one-time codes. Credentials are keyed digests.
+  `
+  CREATE TABLE people (
+    name TEXT PRIMARY KEY,
+    roles TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL COLLATE NOCASE,
+    digest BLOB NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    person TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    servers TEXT,
+    tools TEXT,
+    executions_per_minute INTEGER,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    revoked_by TEXT,
+    last_used_at INTEGER
+  ) STRICT;
+  CREATE INDEX tokens_by_name ON tokens (name);
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    digest BLOB NOT NULL UNIQUE,
+    principal TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    authenticated_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    origin TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE login_codes (
+    digest BLOB PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`,
 ];

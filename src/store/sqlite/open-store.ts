@@ -20,6 +20,7 @@ import { createSealOlder } from "./seal-older.ts";
 import { createCancellations, createExecutions, createJournals } from "./tables/executions.ts";
 import { notStore } from "./to-store-error.ts";
 import { createExports, createLedger, createStatements } from "./tables/ledger.ts";
+import { createIdentity } from "./tables/identity.ts";
 import { createPins, createShapes } from "./tables/pins.ts";
 import { createQuotas } from "./tables/quotas.ts";
 import { createLabels, createResults } from "./tables/results.ts";
@@ -119,6 +120,7 @@ function assemble(connection: Connection, options: StoreOptions): Store {
     quotas: createQuotas(connection),
     labels: createLabels(connection),
     approvals: createApprovals(connection),
+    identity: createIdentity(connection),
     cancellations: createCancellations(connection),
     unlock: seal.unlock,
     sealOlder: createSealOlder(connection, seal),

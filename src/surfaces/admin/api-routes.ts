@@ -13,10 +13,20 @@ import {
 } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
+import { ALWAYS_SCOPES } from "../gateway.ts";
 import type { Gateway, GatewayCheck } from "../gateway.ts";
+import { requireRole } from "./authenticate.ts";
+import type { AppEnv } from "./authenticate.ts";
 import { MAX_APPROVALS, MAX_EXECUTIONS } from "./contract.ts";
-import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer } from "./contract.ts";
-import type { ExecutionsAnswer, HealthAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
+import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer, ProposedRuleAnswer } from "./contract.ts";
+import type {
+  ExecutionsAnswer,
+  HealthAnswer,
+  LedgerAnswer,
+  ReadyAnswer,
+  StatusAnswer,
+  ToolsAnswer,
+} from "./contract.ts";
 
 const USUAL_PAGE = 50;
 const TOOLS_PER_PAGE = 20;
@@ -24,6 +34,10 @@ const TOOLS_PER_PAGE = 20;
 const BODY_BYTES = 16 * 1024;
 
 const EXECUTIONS_QUERY = z.strictObject({ limit: pageSize(MAX_EXECUTIONS) });
+const LEDGER_QUERY = z.strictObject({
+  limit: pageSize(MAX_APPROVALS),
+  before: z.coerce.number().int().min(1).optional(),
+});
 const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
 const APPROVALS_QUERY = z.strictObject({
   all: z.enum(["true", "false"]).default("false"),
@@ -31,9 +45,10 @@ const APPROVALS_QUERY = z.strictObject({
   after: z.string().optional(),
   limit: pageSize(MAX_APPROVALS),
 });
+const RULE_QUERY = z.strictObject({ scope: z.enum(ALWAYS_SCOPES) });
 const DECISION = z.strictObject({
   verdict: z.enum(["approve", "reject", "revoke"]),
-  scope: z.enum(APPROVAL_SCOPES).optional(),
+  scope: z.enum([...APPROVAL_SCOPES, ...ALWAYS_SCOPES]).optional(),
   note: z.string().optional(),
 });
 
@@ -47,9 +62,18 @@ function pageSize(most: number) {
     .default(USUAL_PAGE);
 }
 
-/** Mounted under `/api`, after the token check. */
-export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
-  const routes = new Hono();
+/** Mounted under `/api`, after the caller is known. The tools are those that `principal` can use. */
+export function createApiRoutes(gateway: Gateway, principal: () => Promise<Principal>): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  routes.get("/ledger", async (c) => {
+    requireRole(c.get("caller"), ["operator"], "ledger:read");
+    const query = parseRequest(LEDGER_QUERY, c.req.query(), "query");
+    return c.json({ records: await gateway.records(defined(query)) } satisfies LedgerAnswer);
+  });
+  routes.use(async (c, next) => {
+    requireRole(c.get("caller"), ["operator", "reviewer"]);
+    await next();
+  });
   routes.get("/status", (c) => c.json(gateway.health() satisfies StatusAnswer));
   routes.get("/executions", async (c) => {
     const { limit } = parseRequest(EXECUTIONS_QUERY, c.req.query(), "query");
@@ -57,7 +81,7 @@ export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
   });
   routes.get("/tools", async (c) => {
     const query = parseRequest(TOOLS_QUERY, c.req.query(), "query");
-    const { tools, cursor } = await gateway.search(principal, { limit: TOOLS_PER_PAGE, ...defined(query) });
+    const { tools, cursor } = await gateway.search(await principal(), { limit: TOOLS_PER_PAGE, ...defined(query) });
     return c.json({ tools, ...defined({ cursor }) } satisfies ToolsAnswer);
   });
   return routes;
@@ -84,9 +108,13 @@ function join(problems: GatewayCheck["problems"]): { readonly cause?: string; re
   return { cause, ...(hints.length > 0 && { hint: hints.join("; ") }) };
 }
 
-/** Mounted under `/api/approvals`, after the token check. `operator` is the principal of the token. */
-export function createApprovalRoutes(desk: ApprovalDesk, operator: Principal): Hono {
-  const routes = new Hono();
+/** Mounted under `/api/approvals`, after the caller is known. A service can only read, and the desk refuses all else. */
+export function createApprovalRoutes(desk: ApprovalDesk): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  routes.use(async (c, next) => {
+    requireRole(c.get("caller"), ["operator", "reviewer"], c.req.method === "GET" ? "approvals:read" : undefined);
+    await next();
+  });
   routes.get("/", async (c) => {
     const { all, execution, after, limit } = parseRequest(APPROVALS_QUERY, c.req.query(), "query");
     const query = {
@@ -95,23 +123,34 @@ export function createApprovalRoutes(desk: ApprovalDesk, operator: Principal): H
       execution: parseId(parseExecutionId, execution),
       after: parseId(parseApprovalId, after),
     };
-    return c.json({ approvals: await desk.list(defined(query)) } satisfies ApprovalsAnswer);
+    return c.json({ approvals: await desk.list(defined(query), c.get("caller").principal) } satisfies ApprovalsAnswer);
   });
-  routes.get("/:id", async (c) => c.json((await desk.show(c.req.param("id"))) satisfies ApprovalReviewAnswer));
+  routes.get("/:id", async (c) => {
+    const review = await desk.show(c.req.param("id"), c.get("caller").principal);
+    return c.json(review satisfies ApprovalReviewAnswer);
+  });
+  // The rule that a decision for good would write: a person sees it first.
+  routes.get("/:id/rule", async (c) => {
+    const { scope } = parseRequest(RULE_QUERY, c.req.query(), "query");
+    return c.json(
+      (await desk.propose(c.req.param("id"), scope, c.get("caller").principal)) satisfies ProposedRuleAnswer,
+    );
+  });
   routes.post("/:id", async (c) => {
     const { verdict, ...choice } = parseRequest(DECISION, await readBody(c.req.raw), "body");
     const id = c.req.param("id");
+    const { principal } = c.get("caller");
     const approval =
       verdict === "revoke"
-        ? await desk.revoke(id, operator)
-        : await desk.decide(id, { verdict, ...defined(choice) }, operator);
+        ? await desk.revoke(id, principal)
+        : await desk.decide(id, { verdict, ...defined(choice) }, principal);
     return c.json({ approval } satisfies ApprovalAnswer);
   });
   return routes;
 }
 
 /** Throws `REQUEST_INVALID` with every problem. */
-function parseRequest<Schema extends z.ZodType>(
+export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
   part: "query" | "body",
@@ -125,14 +164,14 @@ function parseRequest<Schema extends z.ZodType>(
 }
 
 /** Counts while it reads, because a body may have no length header. */
-async function readBody({ body }: Request): Promise<unknown> {
+export async function readBody({ body }: Request): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
     if (bytes > BODY_BYTES) {
-      throw new GloveboxError("LIMIT_SIZE", `A decision has at most ${BODY_BYTES} bytes`, {
-        hint: "Write a shorter note",
+      throw new GloveboxError("LIMIT_SIZE", `The body has at most ${BODY_BYTES} bytes`, {
+        hint: "Send less",
       });
     }
     chunks.push(chunk);

@@ -6,12 +6,12 @@ import type { TestContext } from "node:test";
 
 import { findChange } from "../../catalog/index.ts";
 import { createDesk } from "../../policy/approvals/create-desk.ts";
-import { TOOL, changeTool, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
+import { TOOL, changeTool, memoryRules, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema, failureSchema } from "./contract.ts";
-import { TOKEN, startApp } from "./fixtures/start-app.ts";
+import { SESSION, startApp } from "./fixtures/start-app.ts";
 import type { RawRequest } from "./fixtures/start-app.ts";
 
-const headers = { authorization: `Bearer ${TOKEN}` };
+const headers = SESSION;
 
 async function start(t: TestContext) {
   const queue = await openQueue();
@@ -20,6 +20,7 @@ async function start(t: TestContext) {
   const desk = createDesk({
     approvals,
     store,
+    rules: memoryRules().rules,
     hide: (text) => text.replaceAll("hunter2", "[secret]"),
     findChange: (asked) => findChange(store.pins, asked),
   });
@@ -114,13 +115,14 @@ describe("approvals over HTTP", () => {
 });
 
 describe("a decision over HTTP", () => {
-  test("a decision over HTTP needs the token and a local origin", async (t) => {
+  test("a decision over HTTP needs the session and the origin of the page", async (t) => {
     const { queue, decide, port } = await start(t);
     const { id } = await queue.request();
     const yes = { verdict: "approve" };
     const wrong = [
       [401, {}],
-      [401, { authorization: `Bearer ${TOKEN}x` }],
+      [401, { authorization: "Bearer gbx_x" }],
+      [401, { cookie: `glovebox-${port}=${"x".repeat(43)}` }],
       [403, { ...headers, host: "evil.example" }],
       [403, { ...headers, origin: "http://evil.example" }],
       [403, { ...headers, origin: "null" }],

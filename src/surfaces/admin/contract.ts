@@ -22,6 +22,14 @@ const upstreamSchema = z.object({
   cause: z.optional(z.string()),
   hint: z.optional(z.string()),
   stderr: z.optional(list(z.string())),
+  /** Absent for an upstream that is not confined. */
+  confinement: z.optional(
+    z.object({
+      level: z.enum(["files", "strict"]),
+      refusedHosts: z.optional(list(z.string())),
+      missingFiles: z.optional(list(z.string())),
+    }),
+  ),
 });
 
 /** `GET /api/status`. Times are epoch milliseconds. */
@@ -63,6 +71,34 @@ export const toolsSchema = z.object({
   cursor: z.optional(z.string()),
 });
 
+const evidenceSource = z.object({ tool: z.string(), seq: z.number() });
+const evidenceCause = z.object({ sources: list(evidenceSource), isOneOf: z.boolean() });
+
+/** What replays with other data showed about a call that the data-flow guard asks about. */
+const evidenceSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("compared"),
+    rounds: z.number(),
+    wanted: z.number(),
+    made: z.number(),
+    sources: list(evidenceSource),
+    control: z.optional(evidenceCause),
+    args: list(
+      z.discriminatedUnion("finding", [
+        z.object({
+          name: z.string(),
+          finding: z.literal("changed"),
+          cause: evidenceCause,
+          contains: list(evidenceSource),
+        }),
+        z.object({ name: z.string(), finding: z.enum(["unchanged", "constant"]) }),
+      ]),
+    ),
+    hadRead: z.boolean(),
+  }),
+  z.object({ kind: z.literal("none"), reason: z.string() }),
+]);
+
 /** One waiting or decided approval. Secrets are masked; text is not cleaned. */
 const approvalSchema = z.object({
   id: z.string(),
@@ -74,7 +110,7 @@ const approvalSchema = z.object({
   definition: z.string(),
   effect,
   args: z.unknown(),
-  argsShown: z.optional(z.enum(["beginning", "dropped", "damaged"])),
+  argsShown: z.optional(z.enum(["beginning", "dropped", "damaged", "hidden"])),
   argsDigest: z.string(),
   plan: z.optional(
     z.object({
@@ -90,15 +126,17 @@ const approvalSchema = z.object({
           at: list(place),
         }),
       ),
+      start: z.optional(list(z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) }))),
     }),
   ),
+  evidence: z.optional(evidenceSchema),
   rule: z.string(),
   reason: z.string(),
   labels: list(z.object({ label: z.string(), tool: z.string(), execution: z.string(), seq: z.number() })),
   createdAt: z.number(),
   expiresAt: z.number(),
   state: z.enum(["pending", "approved", "rejected", "expired", "revoked"]),
-  scope: z.optional(z.enum(["call", "execution", "session"])),
+  scope: z.optional(z.enum(["call", "execution", "session", "session-tool"])),
   decidedBy: z.optional(z.string()),
   decidedAt: z.optional(z.number()),
   note: z.optional(z.string()),
@@ -107,8 +145,11 @@ const approvalSchema = z.object({
 /** `GET /api/approvals?all=&execution=&after=&limit=`: waiting ones first; without `all=true` only those. */
 export const approvalsSchema = z.object({ approvals: list(approvalSchema) });
 
-/** `POST /api/approvals/:id` with `{ "verdict": "approve" | "reject" | "revoke", "scope"?, "note"? }`. */
+/** `POST /api/approvals/:id` with `{ "verdict": "approve" | "reject" | "revoke", "scope"?, "note"? }`. The scopes `always-tool` and `always-arguments` write a rule. */
 export const approvalAnswerSchema = z.object({ approval: approvalSchema });
+
+/** `GET /api/approvals/:id/rule?scope=`: the rule that a decision for good would write, and the file. */
+export const proposedRuleSchema = z.object({ rule: z.looseObject({ id: z.string() }), file: z.string() });
 
 /**
  * `GET /api/approvals/:id`: one approval with its program, the positions of the call in it, and the calls so far.
@@ -129,6 +170,23 @@ export const approvalReviewSchema = z.object({
   ),
   change: z.optional(z.object({ server: z.string(), definition: z.string(), seenAt: z.number() })),
 });
+
+/** `GET /api/ledger?limit=&before=`: the newest records below `before`. */
+export const ledgerSchema = z.object({
+  records: list(
+    z.object({
+      seq: z.number(),
+      at: z.number(),
+      actor: z.string(),
+      action: z.string(),
+      subject: z.string(),
+      detail: z.record(z.string(), z.unknown()),
+    }),
+  ),
+});
+
+/** `GET /api/session`, and the answer to `POST /api/session` with `{ "code" }`. */
+export const sessionSchema = z.object({ principal: z.string(), roles: list(z.string()), authenticatedAt: z.number() });
 
 /** `GET /health`: needs no token, like the page; it names no server. Always 200. */
 export const healthSchema = z.object({
@@ -166,7 +224,10 @@ export type ExecutionsAnswer = z.infer<typeof executionsSchema>;
 export type ToolsAnswer = z.infer<typeof toolsSchema>;
 export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
+export type ProposedRuleAnswer = z.infer<typeof proposedRuleSchema>;
 export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
+export type LedgerAnswer = z.infer<typeof ledgerSchema>;
+export type SessionAnswer = z.infer<typeof sessionSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;
 

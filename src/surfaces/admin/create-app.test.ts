@@ -12,9 +12,9 @@ import { defined } from "../../domain/index.ts";
 import type { PublicError } from "../../domain/index.ts";
 import type { GatewayCheck } from "../gateway.ts";
 import { executionsSchema, failureSchema, healthSchema, readySchema, statusSchema, toolsSchema } from "./contract.ts";
-import { TOKEN, startApp } from "./fixtures/start-app.ts";
+import { SESSION, startApp } from "./fixtures/start-app.ts";
 
-const headers = { authorization: `Bearer ${TOKEN}` };
+const headers = SESSION;
 
 function makePage(t: TestContext): string {
   const root = mkdtempSync(join(tmpdir(), "glovebox-web-"));
@@ -98,32 +98,25 @@ test("the admin API answers in the shapes of its contract", async (t) => {
   assert.deepEqual(toolsSchema.parse(tools), tools);
 });
 
-test("the admin API refuses requests without the token and accepts them with it", async (t) => {
-  const { send } = await startApp(t);
-  const wrong = [
-    undefined,
-    "",
-    TOKEN,
-    `Basic ${TOKEN}`,
-    "Bearer ",
-    `Bearer ${TOKEN}x`,
-    `Bearer ${TOKEN.slice(1)}`,
-    "Bearer undefined",
+test("the admin API refuses requests without a session and accepts them with one", async (t) => {
+  const { send, listener } = await startApp(t);
+  const wrong: readonly Record<string, string>[] = [
+    {},
+    { authorization: "" },
+    { authorization: "Basic eDp5" },
+    { authorization: "Bearer " },
+    { authorization: "Bearer gbx_undefined" },
+    { cookie: `glovebox-${listener.port}=` },
+    { cookie: `glovebox-${listener.port}=${"x".repeat(43)}` },
+    { cookie: `__Host-glovebox=${"x".repeat(43)}` },
   ];
-  for (const authorization of wrong) {
-    for (const path of ["/api/status", "/api/executions", "/api/tools", "/api/nothing"]) {
-      const { status, body } = await send(path, authorization === undefined ? {} : { headers: { authorization } });
-      assert.equal(status, 401, `${authorization} ${path}`);
-      assert.deepEqual(failureSchema.parse(JSON.parse(body)).error, {
-        code: "REQUEST_UNAUTHENTICATED",
-        message: "The admin API needs the token of this start",
-        retry: false,
-        hint: "Open the address that `glovebox serve` prints",
-      });
+  for (const sent of wrong)
+    for (const path of ["/api/status", "/api/executions", "/api/tools", "/api/tokens", "/api/nothing"]) {
+      const { status, body } = await send(path, { headers: sent });
+      assert.equal(status, 401, `${JSON.stringify(sent)} ${path}`);
+      assert.equal(failureSchema.parse(JSON.parse(body)).error.code, "REQUEST_UNAUTHENTICATED");
     }
-  }
   assert.equal((await send("/api/status", { headers })).status, 200);
-  assert.equal((await send("/api/status", { headers: { authorization: `bearer ${TOKEN}` } })).status, 200);
 });
 
 test("the admin API accepts a limit of 1 to 200 executions and refuses others", async (t) => {
@@ -190,4 +183,12 @@ test("every answer has the security headers and no CORS permission", async (t) =
     assert.equal(got["referrer-policy"], "no-referrer");
     assert.equal(got["access-control-allow-origin"], undefined);
   }
+});
+
+test("the address of an approval opens the page, and no other unknown address does", async (t) => {
+  const { send } = await startApp(t, makePage(t));
+  for (const path of ["/approvals", `/approvals/ap_${"a".repeat(24)}`])
+    assert.deepEqual([(await send(path)).status, (await send(path)).body], [200, "<!doctype html>"]);
+  for (const path of ["/approvals/", "/approvals/ap_1", `/approvals/ap_${"a".repeat(24)}/x`, "/approval"])
+    assert.equal((await send(path)).status, 404);
 });

@@ -4,22 +4,36 @@ import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
 
 import { Hono } from "hono";
+import type { MiddlewareHandler } from "hono";
 
 import { ERRORS, GloveboxError, toPublicError } from "../../domain/index.ts";
-import type { HttpDoor } from "../gateway.ts";
+import type { HttpDoor, McpHandler } from "../gateway.ts";
 import { createApiRoutes, createApprovalRoutes, toHealth, toReadiness } from "./api-routes.ts";
-import { checkAddress, checkBodySize, checkToken } from "./guard.ts";
+import { AuthenticationError, createAuthenticator, describeResource, isSame } from "./authenticate.ts";
+import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./authenticate.ts";
+import { createClientAddress } from "./client-address.ts";
+import { checkAddress, checkBodySize } from "./guard.ts";
+import type { OwnAddresses } from "./guard.ts";
+import { createIdentityRoutes, createLoginRoutes } from "./identity-routes.ts";
 
 export interface AppOptions extends HttpDoor {
-  /** Valid values of the Host header, lower case, with the port; provided by `listen`. */
-  readonly allowedHosts: ReadonlySet<string>;
-  /** The MCP routes. Closed with the application. */
-  readonly mcp: { readonly routes: Hono; close(): Promise<void> };
+  readonly addresses: OwnAddresses;
+  /** The address that clients use, without a slash at the end. */
+  readonly url: string;
+  readonly auth: AuthOptions["auth"];
+  readonly localToken?: string | undefined;
+  readonly trustedProxies?: readonly string[];
+  readonly proxyToken?: string | undefined;
+  /** Answers `/mcp`. Closed with the application. Absent on the address of the page alone. */
+  readonly mcp?: McpHandler;
+  /** True if the page and its API are served here. */
+  readonly hasPage: boolean;
+  readonly now: () => number;
 }
 
 /** Closing ends MCP sessions and their running executions; `listen` closes the listener. */
 export interface App {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, connection: ClientConnection): Response | Promise<Response>;
   /** Running executions end as cancelled; their answers are still sent. */
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -54,46 +68,101 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [".svg", "image/svg+xml"],
 ]);
 
+/** Addresses of views inside the page. */
+const VIEWS = /^\/approvals(\/(?:ap|ir)_[0-9a-f]{24})?$/;
+
+/** Scopes that a client can ask for at `/mcp`. */
+const MCP_SCOPES = ["execute", "execute:read", "search"] as const;
+
 /** Builds the routes. The guard runs before all of them, also for unknown paths. */
 export function createApp(options: AppOptions): App {
-  const { gateway, principal, report, allowedHosts, mcp } = options;
-  const app = new Hono();
+  const { gateway, report, mcp, hasPage } = options;
+  const app = new Hono<AppEnv>();
+  const authenticator = createAuthenticator(options);
 
-  app.use(async (c, next) => {
-    checkAddress(c.req.raw.headers, allowedHosts);
-    checkBodySize(c.req.raw.headers);
-    await next();
-  });
+  app.use(createGuard(options));
   app.onError((thrown) => respondError(thrown, report));
   app.notFound(() => respondError(new GloveboxError("REQUEST_NOT_FOUND", "This address does not exist"), report));
 
-  app.route("/", mcp.routes);
   app.get("/health", async (c) => c.json(toHealth(gateway, await gateway.check())));
   app.get("/ready", async (c) => {
     const check = await gateway.check();
     return c.json(toReadiness(check), check.isReady ? 200 : 503);
   });
-  // Needs no credential, like `/health`: with metrics on, every user of this machine can read them.
-  if (gateway.metrics) app.get("/metrics", (c) => c.body(gateway.metrics?.() ?? "", 200, METRICS_HEADERS));
-  app.use("/api/*", async (c, next) => {
-    checkToken(c.req.header("authorization"), options.token);
-    c.header("cache-control", "no-store");
+  if (mcp) addMcp(app, { ...options, mcp }, authenticator);
+  if (hasPage) addPage(app, options, authenticator);
+  return {
+    fetch: async (request, connection) => secure(await app.fetch(request, { connection })),
+    stop: async () => (mcp ? gateway.stop() : undefined),
+    close: async () => mcp?.close(),
+  };
+}
+
+/** Runs before every route. A request that did not pass the proxy, where one is required, reaches only health checks. */
+function createGuard(options: AppOptions): MiddlewareHandler<AppEnv> {
+  const { addresses, proxyToken, identity } = options;
+  const findClient = createClientAddress(options.trustedProxies ?? []);
+  return async (c, next) => {
+    const { headers } = c.req.raw;
+    checkAddress(headers, addresses);
+    checkBodySize(headers);
+    c.set("client", findClient(headers, c.env.connection));
+    const isOpen = c.req.path === "/health" || c.req.path === "/ready";
+    if (proxyToken !== undefined && !isOpen && !isSame(headers.get("x-glovebox-proxy-token") ?? "", proxyToken)) {
+      identity.refuse({ what: "proxy", reason: "wrong or missing proxy token", origin: c.get("client").origin });
+      throw new GloveboxError("REQUEST_FORBIDDEN", "The request did not pass the proxy of this gateway", {
+        hint: "Use the public address",
+      });
+    }
     await next();
+  };
+}
+
+function addMcp(
+  app: Hono<AppEnv>,
+  options: AppOptions & { readonly mcp: McpHandler },
+  authenticator: Authenticator,
+): void {
+  const { gateway, mcp, auth, url } = options;
+  app.all("/mcp", async (c) => {
+    const { raw } = c.req;
+    const caller = await authenticator.identify(raw.headers, c.get("client"), c.env.connection);
+    return mcp.handle(raw, caller.principal, (needed) => authenticator.requireScopes(caller, ...needed));
   });
-  app.route("/api/approvals", createApprovalRoutes(gateway.approvals, options.operator));
-  app.route("/api", createApiRoutes(gateway, principal));
+  if (auth === "required")
+    for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"])
+      app.get(path, (c) => c.json(describeResource(url, MCP_SCOPES)));
+  if (gateway.metrics)
+    app.get("/metrics", async (c) => {
+      const caller = await authenticator.identify(c.req.raw.headers, c.get("client"), c.env.connection);
+      authenticator.requireScopes(caller, "metrics:read");
+      return c.body(gateway.metrics?.() ?? "", 200, METRICS_HEADERS);
+    });
+}
+
+function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenticator): void {
+  const { gateway, identity, now } = options;
+  const logins = createLoginRoutes(identity, now);
+  app.use("/api/*", async (c, next) => {
+    c.header("cache-control", "no-store");
+    const { method, raw, path } = c.req;
+    if (method === "POST" && path === "/api/session") return next();
+    c.set("caller", await authenticator.identifyForApi(raw.headers, method, c.get("client")));
+    return next();
+  });
+  app.route("/api/session", logins);
+  app.route("/api", createIdentityRoutes(identity));
+  app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
+  app.route(
+    "/api",
+    createApiRoutes(gateway, () => identity.local()),
+  );
   const files = readWebFiles(options.webFolder);
   app.get("*", async (c, next) => {
-    const file = files.get(c.req.path);
+    const file = files.get(VIEWS.test(c.req.path) ? "/" : c.req.path);
     if (!file) return next();
     return c.body(file.body, 200, { "content-type": file.type, "cache-control": "no-cache" });
   });
-
-  return {
-    fetch: async (request) => secure(await app.fetch(request)),
-    stop: () => gateway.stop(),
-    close: () => mcp.close(),
-  };
 }
 
 /**
@@ -123,7 +192,8 @@ function listFiles(folder: string): readonly string[] {
 
 function respondError(thrown: unknown, report: AppOptions["report"]): Response {
   const error = toPublicError(thrown, report);
-  return Response.json({ error }, { status: ERRORS[error.code].http });
+  const headers = thrown instanceof AuthenticationError ? { "www-authenticate": thrown.challenge } : {};
+  return Response.json({ error }, { status: ERRORS[error.code].http, headers });
 }
 
 /** Applied to every answer, including errors, outside of the routes, so that no route can miss it. */

@@ -1,9 +1,7 @@
 /**
- * Runs before every route, and before the admin API. A web page can make the browser send requests to this machine (DNS rebinding, cross-site
+ * Runs before every route. A web page can make the browser send requests to this machine (DNS rebinding, cross-site
  * requests). It can forge neither `Host` nor `Origin`, so both are checked.
  */
-
-import { createHash, timingSafeEqual } from "node:crypto";
 
 import { GloveboxError } from "../../domain/index.ts";
 
@@ -16,16 +14,50 @@ export function loopbackHosts(port: number, host = "127.0.0.1"): ReadonlySet<str
   return new Set([...names.map((name) => `${name}:${port}`), ...(port === 80 ? names : [])]);
 }
 
-/** Throws `REQUEST_FORBIDDEN` for another `Host`, and for an `Origin` other than the admin page. */
-export function checkAddress(headers: Headers, allowedHosts: ReadonlySet<string>): void {
+/** The addresses of the page, lower case. */
+export interface OwnAddresses {
+  /** Valid values of the Host header, with the port unless it is the default. */
+  readonly hosts: ReadonlySet<string>;
+  /** Valid values of the Origin header. */
+  readonly origins: ReadonlySet<string>;
+}
+
+export interface AddressOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly isEncrypted?: boolean;
+  readonly publicUrl?: string | undefined;
+  readonly allowedHosts?: readonly string[];
+}
+
+/** This machine, the public address, and what the operator allows. */
+export function findOwnAddresses(options: AddressOptions): OwnAddresses {
+  const { host, port, isEncrypted = false, publicUrl, allowedHosts = [] } = options;
+  const own = [...loopbackHosts(port, host)];
+  const added = allowedHosts.map((name) => name.toLowerCase());
+  const named = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const scheme = isEncrypted ? "https" : "http";
+  return {
+    hosts: new Set([...own, ...added, ...(named ? [named.host] : [])]),
+    origins: new Set([
+      ...own.map((name) => `${scheme}://${name}`),
+      ...added.flatMap((name) => [`http://${name}`, `https://${name}`]),
+      ...(named ? [named.origin] : []),
+    ]),
+  };
+}
+
+/** Throws `REQUEST_FORBIDDEN` for another `Host`, and for an `Origin` other than the page. */
+export function checkAddress(headers: Headers, { hosts, origins }: OwnAddresses): void {
   const host = headers.get("host")?.toLowerCase() ?? "";
-  if (!allowedHosts.has(host)) {
+  if (!hosts.has(host)) {
     throw new GloveboxError("REQUEST_FORBIDDEN", "The Host header does not name this machine", {
-      hint: `Use the address ${[...allowedHosts][0] ?? "of this machine"}`,
+      hint: `Use the address ${[...hosts][0] ?? "of this machine"}`,
     });
   }
   const origin = headers.get("origin")?.toLowerCase();
-  if (origin === undefined || isOwnOrigin(origin, allowedHosts)) return;
+  // `null` of a sandboxed frame is foreign, too.
+  if (origin === undefined || origins.has(origin)) return;
   throw new GloveboxError("REQUEST_FORBIDDEN", "Cross-origin requests are not allowed", {
     hint: "Use a program that is not a web page, or the admin page itself",
   });
@@ -38,24 +70,4 @@ export function checkBodySize(headers: Headers): void {
   throw new GloveboxError("LIMIT_SIZE", `A request body has at most ${MAX_BODY_BYTES} bytes`, {
     hint: "Send less data; let the program fetch it through a tool",
   });
-}
-
-/** Every origin except `http://` with an allowed host is foreign, including `null` of a sandboxed frame. */
-function isOwnOrigin(origin: string, allowedHosts: ReadonlySet<string>): boolean {
-  const scheme = "http://";
-  return origin.startsWith(scheme) && allowedHosts.has(origin.slice(scheme.length));
-}
-
-/** Throws `REQUEST_UNAUTHENTICATED` unless the `Authorization` header carries exactly `token`. */
-export function checkToken(authorization: string | undefined, token: string): void {
-  const sent = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
-  if (sent !== undefined && timingSafeEqual(digest(sent), digest(token))) return;
-  throw new GloveboxError("REQUEST_UNAUTHENTICATED", "The admin API needs the token of this start", {
-    hint: "Open the address that `glovebox serve` prints",
-  });
-}
-
-/** Digests are compared, so that the time reveals neither the length nor a common prefix. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }

@@ -73,7 +73,7 @@ test("an address that other machines can reach is refused", async () => {
     const [code, message] = await refusal(host, 0);
     assert.deepEqual(
       [code, message],
-      ["LISTEN_FAILED", `${host} can be reached from other machines, and Glovebox has no login yet`],
+      ["LISTEN_FAILED", `${host} can be reached from other machines, and no client could log in`],
     );
   }
 });

@@ -1,10 +1,12 @@
 /**
- * Opens the port on loopback only, because Glovebox has no login yet. The application is created afterwards, when its
- * own address is known.
+ * Opens the port. The application is created afterwards, when its own address is known. An address that other machines
+ * can reach is opened only if a client can log in.
  */
 
 import { ServerResponse, createServer } from "node:http";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { ServerOptions, Server as TlsServer } from "node:https";
 import { isIPv4 } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -12,14 +14,23 @@ import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 
 import { GloveboxError } from "../../domain/index.ts";
+import type { ClientConnection } from "./authenticate.ts";
 import type { App } from "./create-app.ts";
-import { loopbackHosts } from "./guard.ts";
+import { watchCertificate } from "./certificate.ts";
+import type { CertificateFiles } from "./certificate.ts";
+import { canFindOwners, findPeerOwner } from "./peer-owner.ts";
 
 interface ListenOptions {
-  /** Called once before the first request, with the valid Host headers. */
-  readonly createApp: (allowedHosts: ReadonlySet<string>) => App;
-  /** `localhost`, `::1` or an address that starts with 127. */
+  /** Called once before the first request, with the port that was opened. */
+  readonly createApp: (port: number) => App;
   readonly host: string;
+  /** True if requests of other machines are answered only after a login. */
+  readonly allowsRemote?: boolean;
+  readonly tls?: CertificateFiles | undefined;
+  /** Called with the error of a certificate that cannot be read again; the former one stays. */
+  readonly warn?: (thrown: unknown) => void;
+  /** The user of this process; clients of other users are not its own. */
+  readonly uid?: number | undefined;
   /** 0 chooses a free port. */
   readonly port: number;
   readonly limits?: ListenLimits;
@@ -35,7 +46,7 @@ interface ListenLimits {
 
 /** An open port. */
 export interface Listener {
-  /** `http://host:port`, without a slash at the end. */
+  /** `http://host:port` or `https://host:port`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
   /** Answers open requests, then ends sessions and connections, including kept-alive ones. */
@@ -67,22 +78,22 @@ const CLOSING = JSON.stringify({
   error: { code: -32_000, message: "Glovebox is shutting down; try again after the restart" },
 });
 
-/** Rejects with `LISTEN_FAILED` if the port cannot be opened or is not on loopback. */
-export async function listen({ createApp, host, port, limits = LISTEN_LIMITS }: ListenOptions): Promise<Listener> {
-  if (!isLoopback(host)) {
-    throw new GloveboxError(
-      "LISTEN_FAILED",
-      `${host} can be reached from other machines, and Glovebox has no login yet`,
-      {
-        hint: "Listen on 127.0.0.1 and let others connect through a tunnel",
-      },
-    );
+/** Rejects with `LISTEN_FAILED` if the port cannot be opened, or if other machines can reach it without a login. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { createApp, host, port, limits = LISTEN_LIMITS, allowsRemote = false, tls } = options;
+  if (!isLoopback(host) && !allowsRemote) {
+    throw new GloveboxError("LISTEN_FAILED", `${host} can be reached from other machines, and no client could log in`, {
+      hint: "Create an access token first (`glovebox tokens create`), or listen on 127.0.0.1",
+    });
   }
-  const server = createServer({
+  const timeouts = {
     requestTimeout: limits.requestMs,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, limits.requestMs),
     connectionsCheckingInterval: CHECK_MS,
-  });
+  };
+  const certificate = tls && watchCertificate(tls, options.warn);
+  const server = certificate ? openTls({ ...timeouts, ...certificate.current() }) : createServer(timeouts);
+  if ("setSecureContext" in server) certificate?.onChange((changed) => server.setSecureContext(changed));
   server.maxConnections = limits.connections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(toListenError(error, host, port)));
@@ -90,11 +101,12 @@ export async function listen({ createApp, host, port, limits = LISTEN_LIMITS }: 
   });
   const address = server.address();
   const opened = typeof address === "object" && address ? address.port : port;
-  const app = makeApp(server, () => createApp(loopbackHosts(opened, host)));
+  const app = makeApp(server, () => createApp(opened));
+  const describe = await createDescribe(options.uid);
   const open: OpenAnswers = { awaited: new Set(), sending: new Set() };
   const answer = getRequestListener(
-    async (request, { outgoing }) => {
-      const response = await app.fetch(request);
+    async (request, { incoming, outgoing }) => {
+      const response = await app.fetch(request, describe(incoming));
       if (outgoing.headersSent) {
         // Closing has already sent 503.
         await response.body?.cancel();
@@ -112,13 +124,52 @@ export async function listen({ createApp, host, port, limits = LISTEN_LIMITS }: 
     void answer(incoming, outgoing);
   });
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
+    url: `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${opened}`,
     port: opened,
-    close: () => closeAll(server, app, open),
+    close: async () => {
+      certificate?.close();
+      await closeAll(server, app, open);
+    },
   };
 }
 
-function isLoopback(host: string): boolean {
+function openTls(options: ServerOptions): TlsServer {
+  try {
+    return createTlsServer({ ...options, minVersion: "TLSv1.2" });
+  } catch (cause) {
+    throw new GloveboxError("CONFIG_INVALID", "server.tls: the certificate and the key do not fit together", {
+      cause,
+      hint: "Use PEM files of one certificate chain and its private key",
+    });
+  }
+}
+
+/** The owner of a connection is looked up once. Where owners cannot be found, every process of this machine counts as own. */
+async function createDescribe(
+  uid: number | undefined,
+): Promise<(incoming: IncomingMessage | object) => ClientConnection> {
+  const known = new WeakMap<object, Promise<boolean>>();
+  const hasOwners = uid !== undefined && (await canFindOwners());
+  return (incoming) => {
+    const socket = "socket" in incoming ? incoming.socket : undefined;
+    if (!socket) return { address: "", isEncrypted: false, isOfOwner: async () => false };
+    const { remoteAddress = "" } = socket;
+    return {
+      address: remoteAddress,
+      isEncrypted: "encrypted" in socket,
+      isOfOwner: async () => {
+        if (!isLoopback(remoteAddress.replace(/^::ffff:/, ""))) return false;
+        const found =
+          known.get(socket) ??
+          (hasOwners ? findPeerOwner(socket).then((owner) => owner === uid) : Promise.resolve(true));
+        known.set(socket, found);
+        return found;
+      },
+    };
+  };
+}
+
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
 

@@ -13,7 +13,7 @@ import { startApp } from "./fixtures/start-app.ts";
 const connect = (url: string, era: Era) => connectClient(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)), era);
 
 async function until(isTrue: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !isTrue(); tries += 1) await sleep(10);
+  for (let tries = 0; tries < 6_000 && !isTrue(); tries += 1) await sleep(10);
   assert.ok(isTrue());
 }
 

@@ -48,6 +48,9 @@ function createInvocation<Own>(context: CommandContext, flags: SharedFlags & Own
     openGateway: async () => powers.openGateway(await loadSettings()),
     openRecords: async () => powers.openRecords(await readSettings()),
     readRecords: async () => powers.readRecords(await readSettings()),
+    /** For commands that an operator needs most when the policy is invalid. */
+    openWithoutPolicy: async () => powers.openRecords(await powers.readWithoutPolicy(flags.config)),
+    readWithoutPolicy: async () => powers.readRecords(await powers.readWithoutPolicy(flags.config)),
     print: createPrint(powers.terminal, flags),
   };
 }
@@ -101,6 +104,12 @@ export function parseMoment(text: string, now: Instant): Instant {
   throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is not a time`, {
     hint: "Write a date such as 2026-11-16T08:00Z, or a duration before now: 90s, 30m, 12h, 7d",
   });
+}
+
+/** Parses a date, or a duration after `now`. */
+export function parseFuture(text: string, now: Instant): Instant {
+  const at = parseMoment(text, now);
+  return /^\d+[smhd]$/.test(text) ? 2 * now - at : at;
 }
 
 /** Parses an integer from 1 up. */

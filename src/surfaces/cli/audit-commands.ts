@@ -12,6 +12,7 @@ import { GloveboxError, canonicalJson, defined } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import { parseLedgerLine, parsePublicKey, toOtlp, verifyExport } from "../../ledger/index.ts";
 import type { LedgerReader, LedgerVerdict } from "../../ledger/index.ts";
+import { refuseUnknownFilters } from "./audit-filters.ts";
 import { parseCount, parseMoment, writeOutput } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, watchInterrupt } from "./powers.ts";
@@ -46,7 +47,7 @@ export function addAudit(program: Command, { addCommand, addJsonCommand }: Comma
     .option("--principal <name>", "the actor")
     .option("--tool <name>", "the tool or other subject")
     .option("--action <name>", "such as call.ended, or call for all actions about calls")
-    .option("--outcome <word>", "such as ok, error, failed, deny, or an error's code")
+    .option("--outcome <word>", "such as ok, error, failed, denied, deny, or an error's code")
     .option("--execution <id>", "everything about one execution")
     .option("--since <time>", "a date, or a duration before now: 90s, 30m, 12h, 7d")
     .option("--until <time>", "the same, for the end")
@@ -71,10 +72,12 @@ export function addAudit(program: Command, { addCommand, addJsonCommand }: Comma
 }
 
 /** The newest matches, oldest first. */
-async function listCommand({ flags, powers, readRecords, print }: Invocation<AuditFlags>): Promise<void> {
+async function listCommand({ flags, powers, readWithoutPolicy, print }: Invocation<AuditFlags>): Promise<void> {
   const query = toQuery(flags, powers.now());
-  await using stored = await readRecords();
-  const records = (await stored.openReader().search(query)).toReversed();
+  await using stored = await readWithoutPolicy();
+  const reader = stored.openReader();
+  const records = (await reader.search(query)).toReversed();
+  if (records.length === 0) await refuseUnknownFilters(reader, query);
   print({ records }, records.map(formatRecord));
 }
 
@@ -86,9 +89,9 @@ function toQuery(flags: AuditFlags, now: Instant): Parameters<LedgerReader["sear
 }
 
 /** Prints every new record of all processes. */
-async function tailCommand({ terminal, readRecords, flags }: Invocation): Promise<void> {
+async function tailCommand({ terminal, readWithoutPolicy, flags }: Invocation): Promise<void> {
   using interrupt = watchInterrupt(terminal);
-  await using records = await readRecords();
+  await using records = await readWithoutPolicy();
   const reader = records.openReader();
   let next = (await reader.last()) + 1;
   printLine(terminal.stderr, `waiting for record ${next}`);
@@ -103,8 +106,8 @@ async function tailCommand({ terminal, readRecords, flags }: Invocation): Promis
 }
 
 /** An operator keeps the key elsewhere, to verify exports. */
-async function keyCommand({ readRecords, print }: Invocation): Promise<void> {
-  await using records = await readRecords();
+async function keyCommand({ readWithoutPolicy, print }: Invocation): Promise<void> {
+  await using records = await readWithoutPolicy();
   const { key } = records.openReader();
   if (key !== undefined) return print({ key }, [key]);
   throw new GloveboxError("REQUEST_NOT_FOUND", "The ledger has no signing key yet", {
@@ -123,10 +126,10 @@ function formatRecord({ seq, at, actor, action, subject, detail }: JsonObject): 
  * with exit code 1.
  */
 async function exportLedger(
-  { flags, powers, terminal, readRecords }: Invocation<{ readonly format?: string }>,
+  { flags, powers, terminal, readWithoutPolicy }: Invocation<{ readonly format?: string }>,
   file: string | undefined,
 ): Promise<number> {
-  await using records = await readRecords();
+  await using records = await readWithoutPolicy();
   const reader = records.openReader();
   let verdict: LedgerVerdict | undefined;
   const onEnd = (found: LedgerVerdict): void => void (verdict = found);
@@ -155,14 +158,16 @@ async function* toOtlpLines(reader: LedgerReader, version: string): AsyncIterabl
 
 /** Exit 1 if a record was changed, removed, added, moved or cut off; 2 if that could not be checked. */
 async function verifyCommand(
-  { flags, terminal, readRecords, print }: Invocation<{ readonly key?: string }>,
+  { flags, terminal, readWithoutPolicy, print }: Invocation<{ readonly key?: string }>,
   file: string | undefined,
 ): Promise<number> {
   const { stderr, cwd } = terminal;
   const key = flags.key === undefined ? undefined : parseKey(flags.key);
   try {
     const verdict =
-      file === undefined ? await verifyStore(readRecords, key) : await verifyExport(readLines(resolve(cwd, file)), key);
+      file === undefined
+        ? await verifyStore(readWithoutPolicy, key)
+        : await verifyExport(readLines(resolve(cwd, file)), key);
     print(verdict, [describe(verdict, file !== undefined && key === undefined)]);
     return verdict.ok ? EXIT.done : EXIT.failed;
   } catch (thrown) {
@@ -173,10 +178,10 @@ async function verifyCommand(
 }
 
 async function verifyStore(
-  readRecords: Invocation["readRecords"],
+  readWithoutPolicy: Invocation["readWithoutPolicy"],
   key: ExpectedKey | undefined,
 ): Promise<LedgerVerdict> {
-  await using records = await readRecords();
+  await using records = await readWithoutPolicy();
   return await records.openReader().verify(key); // before the store is closed
 }
 

@@ -1,21 +1,19 @@
 /** Shows a configuration that was found in a project, and asks for consent to it at a terminal. */
 
-import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 
 import { describeConfig } from "../../config/index.ts";
 import type { ConfigText } from "../../config/index.ts";
 import { toVisible } from "../../text/index.ts";
 import type { Terminal } from "./powers.ts";
+import { askYesNo } from "./print.ts";
 
 /** Returns a function that asks, or `undefined` without a terminal. */
 export function createConfirm({ stdin, stderr }: Terminal): ((config: ConfigText) => Promise<boolean>) | undefined {
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
   return async (config) => {
     showConfig(config, stderr);
-    stderr.write("Do you trust this configuration, until it changes? [y/N] ");
-    for await (const line of createInterface({ input: stdin })) return /^y(es)?$/i.test(line.trim());
-    return false;
+    return askYesNo("Do you trust this configuration, until it changes? [y/N] ", stdin, stderr);
   };
 }
 

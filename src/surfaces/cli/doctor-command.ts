@@ -4,11 +4,11 @@ import type { Command } from "commander";
 
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError, defined } from "../../domain/index.ts";
-import type { ExecutionResult, Principal } from "../../domain/index.ts";
+import type { ExecutionResult, Principal, UpstreamStatus } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Commands, Invocation } from "./add-command.ts";
-import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./idle-patterns.ts";
-import { loadPolicy } from "./policy-commands.ts";
+import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./policy/idle-patterns.ts";
+import { loadPolicy } from "./policy/load-policy.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { countOf } from "./print.ts";
@@ -23,12 +23,14 @@ const MOST_CHECKED = 200_000;
 /** Grace period for records that the check itself has just written. */
 const BEHIND_MS = 10_000;
 const SUSPECT_HINT = "Compare it with an export or a backup from elsewhere";
+const CONFINE_HINT =
+  'Set mcpServers.NAME.confine to "strict" and start it; `glovebox servers` names the grants that are missing';
 const EXPORT_HINT = "Glovebox retries automatically; check `audit.export`";
 
 const SIGNS = { ok: "ok      ", warning: "warning ", failed: "FAILED  " } as const;
 
 const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
-  strict: "strict: a fresh realm in a process with every layer of confinement",
+  strict: "strict: a fresh realm in a process that reaches no file, socket or other process",
   confined: "confined: a fresh realm in a process with some layers of confinement",
   process:
     "process: a fresh realm in a process without confinement; a flaw in the engine would reach what this account can",
@@ -58,7 +60,7 @@ async function examine({ powers, principal, loadSettings }: Invocation): Promise
   await using gateway = opened;
   const store = check("store", "ok", settings.store.path);
   // Upstreams first: the self-test makes failed ones retry, which clears their cause.
-  const upstreams = await examineUpstreams(gateway, principal);
+  const upstreams = [...(await examineUpstreams(gateway, principal)), ...examineConfinement(settings)];
   const patterns = await examinePatterns(settings, gateway, principal);
   const sandbox = await examineSandbox(gateway, principal);
   return [node, read, store, ...sandbox, ...upstreams, ...patterns, ...(await examineLedger(settings, powers))];
@@ -121,11 +123,33 @@ async function examineUpstreams(gateway: Gateway, principal: Principal): Promise
   await gateway.takeSnapshot(principal); // waits for all of them
   return gateway
     .health()
-    .upstreams.map(({ name, state, tools, cause, hint, findings = [] }) =>
+    .upstreams.map(({ name, state, tools, cause, hint, findings = [], transport, confinement }) =>
       state === "ready"
-        ? check(`upstream ${name}`, "ok", [countOf(tools, "tool"), ...findings].join("; "), hint)
+        ? check(
+            `upstream ${name}`,
+            "ok",
+            [countOf(tools, "tool"), ...describeLevel(transport, confinement), ...findings].join("; "),
+            hint,
+          )
         : check(`upstream ${name}`, "failed", cause ?? state, hint ?? SLOW_HINT),
     );
+}
+
+function describeLevel(
+  transport: UpstreamStatus["transport"],
+  confinement: UpstreamStatus["confinement"],
+): readonly string[] {
+  return transport === "stdio" ? [`confine ${confinement?.level ?? "off"}`] : [];
+}
+
+/** One warning for the servers that have the rights of the user because `confine` is not set. */
+function examineConfinement({ upstreams }: Settings): readonly Check[] {
+  const names = [...upstreams]
+    .filter(([, server]) => server.transport === "stdio" && server.confine === undefined)
+    .map(([name]) => name);
+  if (names.length === 0) return [];
+  const message = `not confined, so with your rights: ${names.join(", ")}`;
+  return [check("confinement", "warning", message, CONFINE_HINT)];
 }
 
 /** One warning for each pattern that matches no tool: it looks like a defense and is none. */

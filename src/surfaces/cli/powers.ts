@@ -14,9 +14,10 @@ import type {
   findRecording,
   showReplay,
 } from "../../execution/index.ts";
-import type { ApprovalDesk, createLabelDesk } from "../../policy/index.ts";
+import type { Identity } from "../../identity/index.ts";
+import type { ApprovalDesk, createAlwaysRules, createLabelDesk } from "../../policy/index.ts";
 import type { Vault } from "../../vault/index.ts";
-import type { Gateway, HttpDoor, McpDoor } from "../gateway.ts";
+import type { HttpDoor, McpDoor, OpenGateway } from "../gateway.ts";
 
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -41,11 +42,17 @@ export interface OperatorRecords extends AsyncDisposable {
   readonly vault: Vault;
   /** Definitions that wait for an operator. */
   readonly held: HeldDefinitions;
+  /** Rules that decisions of people made. */
+  readonly rules: ReturnType<typeof createAlwaysRules>;
   /** Labels that new sessions inherit. */
   readonly labels: ReturnType<typeof createLabelDesk>;
   readonly logins: Logins;
   /** The history, and the power to cancel what another process runs. */
   readonly control: ExecutionControl;
+  /** People, tokens and sessions. */
+  openIdentity(): Promise<Identity>;
+  /** The address of the page of a server that runs on this store. */
+  findPage(): Promise<string | undefined>;
   /** Calls that wait for an operator. Closed with the records. */
   openDesk(): Promise<ApprovalDesk>;
   /** Asks every gateway on this store to restart one upstream; they poll about once a second. */
@@ -57,8 +64,18 @@ export interface OperatorRecords extends AsyncDisposable {
 /** What the commands `serve` and `mcp` start. */
 export interface Servers {
   serveHttp(
-    options: HttpDoor & { readonly host: string; readonly port: number },
-  ): Promise<{ readonly url: string; close(): Promise<void> }>;
+    options: HttpDoor & {
+      readonly server: Settings["server"];
+      readonly storePath: string;
+      readonly uid: number | undefined;
+      readonly warn: (thrown: unknown) => void;
+    },
+  ): Promise<{
+    readonly url: string;
+    readonly pageUrl: string;
+    readonly openTo: string | undefined;
+    close(): Promise<void>;
+  }>;
   /** Resolves when the client ends the connection. */
   serveMcpOverStdio(door: McpDoor, streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;
 }
@@ -77,13 +94,15 @@ export interface CliPowers {
   loadSettings(explicit: string | undefined, confirm?: (config: ConfigText) => Promise<boolean>): Promise<Settings>;
   /** The same for commands that start nothing: needs no consent, and runs no code without it. */
   readSettings(explicit: string | undefined): Promise<Settings>;
+  /** The same for commands that need no rules: works with an invalid policy, of which it warns. */
+  readWithoutPolicy(explicit: string | undefined): Promise<Settings>;
   /** Finds a configuration, shows it, and records consent to it. */
   giveConsent(path: string | undefined, show: (config: ConfigText) => void): Promise<ConfigText>;
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */
   openGateway(
     settings: Settings,
     flags?: { readonly unrestrictedNetwork?: boolean; readonly lasting?: boolean },
-  ): Promise<Gateway>;
+  ): Promise<OpenGateway>;
   openRecords(settings: Settings): Promise<OperatorRecords>;
   /** Rejects if the store does not exist. */
   readRecords(settings: Settings): Promise<StoredRecords>;
@@ -94,8 +113,10 @@ export interface CliPowers {
   showReplay(settings: Settings, kept: KeptExecution, request: Parameters<typeof showReplay>[1]): Promise<ReplayResult>;
   /** Returns an export that needs nothing else, without known secrets. */
   toRecordingFile(kept: KeptExecution): JsonObject;
-  /** Unguessable; opens the admin page until this start ends. */
-  createToken(): string;
+  /** The user of this process; `undefined` where users have no numbers. */
+  readonly uid: number | undefined;
+  /** Tells the operator what to correct, while the command continues. */
+  readonly warn: (thrown: unknown) => void;
   readonly nodeVersion: string;
   readonly now: () => Instant;
   /** Writes an internal fault to the log and returns the incident's id. */

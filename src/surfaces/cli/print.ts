@@ -1,6 +1,7 @@
 /** Prints results and errors. Data goes to stdout, everything else to stderr. */
 
-import type { Writable } from "node:stream";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 
 import { cleanText, toPlainJson } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
@@ -17,6 +18,13 @@ export function printLine(stream: Writable, text: string): void {
 /** One exact object on one line, for scripts. */
 export function printJson(stream: Writable, value: unknown): void {
   stream.write(`${toPlainJson(value)}\n`);
+}
+
+/** Only a plain yes counts. The end of the input is a no. */
+export async function askYesNo(question: string, stdin: Readable, stderr: Writable): Promise<boolean> {
+  stderr.write(question);
+  for await (const line of createInterface({ input: stdin })) return /^y(es)?$/i.test(line.trim());
+  return false;
 }
 
 export function formatError(error: PublicError): string {
@@ -41,8 +49,10 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
   if (result.truncated) printLine(stderr, formatTruncation(result.truncated));
   if (result.dryRun) printDryRun(result.dryRun, stderr);
   printLine(stderr, summarize(result));
-  for (const { approval, tool } of result.questions ?? []) {
-    printLine(stderr, `${tool} waits for approval: \`glovebox approvals show ${approval}\`, then approve or reject it`);
+  for (const { approval, tool, commands, link } of result.questions ?? []) {
+    const show = commands?.show ?? `glovebox approvals show ${approval}`;
+    const where = link === undefined ? "" : ` (${link})`;
+    printLine(stderr, `${tool} waits for approval: \`${show}\`, then approve or reject it${where}`);
   }
   if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
 }

@@ -9,7 +9,9 @@ import { addAudit } from "./audit-commands.ts";
 import { addDoctor } from "./doctor-command.ts";
 import { addExecutions } from "./executions/executions-commands.ts";
 import { addLabels } from "./labels-commands.ts";
-import { addPolicy } from "./policy-commands.ts";
+import { addPeople } from "./people/people-commands.ts";
+import { addTokens } from "./people/tokens-commands.ts";
+import { addPolicy } from "./policy/policy-commands.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, CommandContext } from "./powers.ts";
 import { formatFault, printLine } from "./print.ts";
@@ -32,6 +34,8 @@ const GROUPS = [
   addServers,
   addSecrets,
   addApprovals,
+  addPeople,
+  addTokens,
   addPolicy,
   addLabels,
   addExecutions,

@@ -16,6 +16,7 @@ import type { EngineName } from "../../domain/index.ts";
 import type { ExecuteInput } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { parseBatchLine } from "../parse-request.ts";
+import { guideQuestions } from "../reach-people.ts";
 import { parseCount, readText } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
@@ -102,7 +103,8 @@ function toExample(file: string, { packageFolder }: CliPowers, { cwd }: Terminal
 
 async function runOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags, signal } = session;
-  const result = await session.gateway.execute(toInput({ source }, session));
+  const executed = await session.gateway.execute(toInput({ source }, session));
+  const result = { ...executed, ...(await guideQuestions(executed, session.gateway.people)) };
   if (flags.json) printJson(terminal.stdout, result);
   else printResult(result, terminal.stdout, terminal.stderr);
   return signal.aborted ? EXIT.interrupted : exitOf(result);

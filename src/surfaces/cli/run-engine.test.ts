@@ -21,7 +21,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
   };
   const id = parsePrincipalId("operator");
   assert.ok(id);
-  const principal: Principal = { id, kind: "operator", groups: [] };
+  const principal: Principal = { id, kind: "person", roles: ["operator"], groups: [] };
   const powers = {
     version: "0",
     nodeVersion: "24",
@@ -30,6 +30,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     packageFolder: "/",
     loadSettings: async () => builtinSettings(new Map(), "/"),
     readSettings: () => Promise.reject(new TypeError("not needed")),
+    readWithoutPolicy: () => Promise.reject(new TypeError("not needed")),
     giveConsent: () => Promise.reject(new TypeError("not needed")),
     openGateway: async (settings: { readonly sandbox: { readonly engine: string } }) => {
       engine = settings.sandbox.engine;
@@ -43,7 +44,8 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     showReplay: () => Promise.reject(new TypeError("not needed")),
     toRecordingFile: () => ({}),
     report: () => "in_1",
-    createToken: () => "",
+    uid: undefined,
+    warn: () => {},
   };
   const code = await runCli(["run", ...flags, "-"], { powers, principal, agent: principal });
   return [engine, code];

@@ -1,16 +1,20 @@
 /** `glovebox serve` and `glovebox mcp`: the two ways for clients to connect. */
 
 import { once } from "node:events";
+import type { Writable } from "node:stream";
 
 import type { Command } from "commander";
 
+import type { Settings } from "../../config/index.ts";
+import { isInputRequest } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
+import type { Gateway } from "../gateway.ts";
 import { parsePort } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
-import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./idle-patterns.ts";
-import { loadPolicy } from "./policy-commands.ts";
+import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./policy/idle-patterns.ts";
+import { loadPolicy } from "./policy/load-policy.ts";
 import { watchInterrupt } from "./powers.ts";
-import { countOf } from "./print.ts";
+import { countOf, printLine } from "./print.ts";
 
 interface ServeFlags {
   readonly host?: string;
@@ -18,8 +22,12 @@ interface ServeFlags {
   readonly unrestrictedNetwork?: boolean;
 }
 
+interface OpenFlags {
+  readonly print?: boolean;
+}
+
 const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
-  strict: "strict (own process, every layer of confinement)",
+  strict: "strict (own process that reaches no file, socket or other process)",
   confined: "confined (own process, some layers of confinement)",
   process: "process (own process, no confinement by the operating system)",
 };
@@ -30,45 +38,51 @@ export const UNRESTRICTED = [
   "confirm a configuration that lets programs reach every public host",
 ] as const;
 
-export function addServing(program: Command, { addCommand }: Commands): void {
+export function addServing(program: Command, { addCommand, addJsonCommand }: Commands): void {
   addCommand(program, "serve", "serve MCP over Streamable HTTP, the admin page and /health", serveCommand)
     .option("--json", "print the addresses as one JSON object")
-    .option("--host <name>", "a loopback name or address to listen on")
+    .option("--host <name>", "the address to listen on")
     .option("--port <number>", "the port to listen on; 0 chooses a free one", parsePort)
     .option(...UNRESTRICTED);
+  addJsonCommand(program, "open", "open the admin page of a running server, with a one-time code", openCommand).option(
+    "--print",
+    "only print the address, which works for a minute",
+  );
   addCommand(program, "mcp", "serve MCP on standard input and output, for a client's mcp.json", mcpCommand).option(
     ...UNRESTRICTED,
   );
 }
 
 /** Serves until it is interrupted. */
-async function serveCommand({ flags, powers, principal, agent, terminal, ...rest }: Invocation<ServeFlags>) {
+async function serveCommand({ flags, powers, principal, terminal, ...rest }: Invocation<ServeFlags>) {
   const servers = await powers.loadServers();
   const settings = await rest.loadSettings();
   const { host = settings.server.host, port = settings.server.port } = flags;
   using interrupt = watchInterrupt(terminal);
   const ended = once(interrupt.signal, "abort");
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
-  const { webFolder, report, version } = powers;
-  const token = powers.createToken();
-  const door = { gateway, principal: agent, operator: principal, token, webFolder, report };
-  const server = await servers.serveHttp({ host, port, ...door });
+  const { webFolder, report, version, uid, warn } = powers;
+  const { agent, identity } = gateway;
+  const door = { gateway, identity, webFolder, report, uid, warn, storePath: settings.store.path };
+  const server = await servers.serveHttp({ server: toServer(settings, { host, port }), ...door });
   try {
     // An interrupt does not wait for upstreams that are still starting.
     const found = await Promise.race([gateway.search(agent, { limit: 1 }), ended]);
     if (!("servers" in found)) return;
     const policy = { ...settings.policy, ...(await loadPolicy(settings)) };
-    const idlePatterns = await findIdleInCatalog({ ...settings, policy }, gateway, agent);
+    // A server that is not ready by now must not delay the line that names the address.
+    const idlePatterns = await findIdleInCatalog({ ...settings, policy }, gateway, agent, []);
     const { isolation, engine } = gateway.health();
-    const { url } = server;
+    const { url, pageUrl, openTo } = server;
     const mcp = `${url}/mcp`;
-    const admin = `${url}/#token=${token}`;
+    const admin = `${pageUrl}/#code=${await identity.sessions.createCode(principal)}`;
     const { source } = settings;
     const missing = isolation === "strict" ? "" : "; glovebox doctor names what is missing";
     const idle = idlePatterns.length > 0 ? { idlePatterns } : {};
     rest.print({ url, mcp, admin, engine, isolation, servers: found.servers, ...idle }, [
       `Glovebox ${version} serves MCP at ${mcp}`,
-      `  admin page  ${admin}`,
+      `  admin page  ${pageUrl}  (open it with: glovebox open)`,
+      ...(openTo === undefined ? [] : [`  ! /mcp is open to ${openTo}`]),
       `  isolation   ${LEVELS[isolation]}${missing}`,
       `  settings    ${source.kind === "file" ? source.path : "built in, with a demo upstream"}`,
       ...found.servers.map(({ name, state, tools }) => `  upstream    ${name}: ${state}, ${countOf(tools, "tool")}`),
@@ -86,18 +100,62 @@ async function serveCommand({ flags, powers, principal, agent, terminal, ...rest
         : "Run a program without a client: npx glovebox run examples/demo.ts",
       "Stop with Ctrl-C.",
     ]);
+    await using _page = await gateway.people.announcePage(pageUrl);
+    using _lines = await printApprovals(gateway, terminal.stderr);
     await ended;
   } finally {
     await server.close();
   }
 }
 
+/** Flags take precedence. A host that other machines can reach needs logins, as in the configuration. */
+function toServer({ server }: Settings, place: { readonly host: string; readonly port: number }): Settings["server"] {
+  const isLocal = /^(?:127\.|::1$|localhost$)/.test(place.host);
+  return { ...server, ...place, auth: isLocal ? server.auth : "required" };
+}
+
+/** Opens the page of a running server, or of the one that the configuration describes, with a code for one minute. */
+async function openCommand({ flags, powers, principal, openRecords, print, readSettings }: Invocation<OpenFlags>) {
+  await using records = await openRecords();
+  const { server } = await readSettings();
+  const { host, port } = server.admin ?? server;
+  const usual =
+    server.publicUrl ?? `${server.tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const page = ((await records.findPage()) ?? usual).replace(/\/$/, "");
+  const url = `${page}/#code=${await (await records.openIdentity()).sessions.createCode(principal)}`;
+  if (flags.print !== true && !flags.json) powers.openBrowser(new URL(url));
+  print({ url }, [url]);
+}
+
+/** Prints one line for each approval that waits from now on, and one for those that wait already. */
+async function printApprovals(gateway: Gateway, stderr: Writable): Promise<Disposable> {
+  const { people, approvals } = gateway;
+  const stop = gateway.onApprovalRequested(({ id, tool, effect }) => {
+    const { show } = people.commands(id);
+    void people.link(id).then((link = "") => {
+      const where = link === "" ? "" : ` or ${link}`;
+      const what = isInputRequest(id) ? "input request" : "approval";
+      printLine(stderr, `${what} ${id}: ${tool} (${effect}) waits for a person: ${show}${where}`);
+    });
+  });
+  const waiting = await approvals.list({ isPending: true });
+  const [first] = waiting;
+  if (first)
+    printLine(
+      stderr,
+      `${countOf(waiting.length, "approval")} already waiting, such as ${people.commands(first.id).show}`,
+    );
+  return { [Symbol.dispose]: stop };
+}
+
 /** Serves one client on standard input and output; only the protocol may write to stdout. */
-async function mcpCommand({ flags, powers, agent, terminal, loadSettings }: Invocation<ServeFlags>): Promise<void> {
+async function mcpCommand({ flags, powers, terminal, loadSettings }: Invocation<ServeFlags>): Promise<void> {
   const servers = await powers.loadServers();
   const { stdin: input, stdout: output } = terminal;
   const settings = await loadSettings();
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
-  const served = servers.serveMcpOverStdio({ gateway, principal: agent, report: powers.report }, { input, output });
+  using _lines = await printApprovals(gateway, terminal.stderr);
+  const door = { gateway, principal: gateway.agent, report: powers.report };
+  const served = servers.serveMcpOverStdio(door, { input, output });
   await Promise.race([served, once(watchInterrupt(terminal).signal, "abort")]);
 }

@@ -7,7 +7,7 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 
 import { digestOf } from "../../text/index.ts";
 import { defined, isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
-import type { ExecutionEvent, Principal, TraceContext } from "../../domain/index.ts";
+import type { Principal, TraceContext } from "../../domain/index.ts";
 import { NEVER } from "../../timing/index.ts";
 import type { Gateway, McpDoor } from "../gateway.ts";
 import {
@@ -16,14 +16,20 @@ import {
   parseResumeArguments,
   parseSearchArguments,
 } from "../parse-request.ts";
+import type { ResultDetail } from "../parse-request.ts";
+import { guideQuestions } from "../reach-people.ts";
 import { RESUME } from "./definitions.ts";
 import { toBlock } from "./files.ts";
 import { followWithPerson } from "./elicitation/follow-execution.ts";
 import type { PolledExecution } from "./elicitation/follow-execution.ts";
 import { takeAnswers } from "./elicitation/person.ts";
 import type { Person, Retry } from "./elicitation/person.ts";
+import { toLeanResult } from "./lean-result.ts";
 import { callPlainTool, isPlainName } from "./plain-tools.ts";
-import { renderError, renderExecution, renderPart, renderSearch, toServerLine, toText } from "./render.ts";
+import { reportWaiting } from "./report-progress.ts";
+import type { ReportedEvent } from "./report-progress.ts";
+import { renderError, renderExecution, renderPart, toText } from "./render.ts";
+import { CHARACTERS_PER_TOKEN, createSearchAnswer } from "./render-search.ts";
 import { showResult } from "./show-text.ts";
 
 /** The door of one session of a client: what it reads counts for this session, and for later ones if it passes labels. */
@@ -38,7 +44,7 @@ export interface ToolRequest {
   /** Aborted when the client cancels or goes away. */
   readonly signal: AbortSignal;
   /** Called with events of the execution; present when the client asked for progress. */
-  readonly onEvent?: (event: ExecutionEvent) => void;
+  readonly onEvent?: (event: ReportedEvent) => void;
   readonly trace?: TraceContext;
   /** Present when the person behind the client can be asked. */
   readonly person?: Person;
@@ -79,24 +85,30 @@ function findAnswer({ expose }: Gateway, name: string): Answer | undefined {
 }
 
 async function answerSearch({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
-  const found = await gateway.search(principal, parseSearchArguments(rawArguments));
-  const { tools, cursor, servers } = found;
-  const structuredContent = { tools, servers: servers.map(toServerLine), ...defined({ cursor }) };
-  return { ...toText(renderSearch(found)), structuredContent };
+  const request = parseSearchArguments(rawArguments);
+  const answer = createSearchAnswer(gateway.answerTokens.searchTokens, (request.query ?? "").trim() === "");
+  return answer.render(await gateway.search(principal, request, answer.roomFor));
 }
 
 async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
   const { names, detail } = parseDescribeArguments(rawArguments);
-  const { declarations } = await gateway.describe(principal, names, detail);
+  const maxCharacters = gateway.answerTokens.describeTokens * CHARACTERS_PER_TOKEN;
+  const { declarations } = await gateway.describe(principal, names, detail, { maxCharacters });
   return { ...toText(declarations), structuredContent: { declarations } };
 }
 
 async function answerExecute(door: McpDoor, request: ToolRequest): Promise<ToolAnswer> {
   const { gateway, principal } = door;
-  const program = parseExecuteArguments(request.rawArguments);
+  const { detail, ...program } = parseExecuteArguments(request.rawArguments);
   const { signal, onEvent, trace } = request;
-  return follow(door, request, async () => {
-    const opened = await gateway.open({ ...program, principal, signal, ...defined({ onEvent, trace }) });
+  return follow(door, request, detail, async () => {
+    const opened = await gateway.open({
+      ...program,
+      parsesInput: true,
+      principal,
+      signal,
+      ...defined({ onEvent, trace, hasForms: gateway.clientApprovals && request.person ? true : undefined }),
+    });
     return {
       get id() {
         return opened.id;
@@ -110,7 +122,7 @@ async function answerResume(door: McpDoor, request: ToolRequest): Promise<ToolAn
   const { gateway, principal } = door;
   const target = parseResumeArguments(request.rawArguments);
   if ("handle" in target) return renderPart(await gateway.readResult(principal, target.handle, target.query));
-  return follow(door, request, async () => findOpened(door, request, target.execution));
+  return follow(door, request, target.detail, async () => findOpened(door, request, target.execution));
 }
 
 /** An execution that an earlier request opened. */
@@ -120,7 +132,12 @@ function findOpened({ gateway, principal }: McpDoor, { signal }: ToolRequest, ex
 }
 
 /** A request that is repeated with answers is about the execution that asked; no second one is opened. */
-async function follow(door: McpDoor, request: ToolRequest, open: () => Promise<PolledExecution>): Promise<ToolAnswer> {
+async function follow(
+  door: McpDoor,
+  request: ToolRequest,
+  detail: ResultDetail | undefined,
+  open: () => Promise<PolledExecution>,
+): Promise<ToolAnswer> {
   const { gateway, principal } = door;
   const { clientApprovals } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
@@ -128,12 +145,15 @@ async function follow(door: McpDoor, request: ToolRequest, open: () => Promise<P
   const round = retry && (await takeAnswers(retry, { clientApprovals, ...identify() }));
   const polled = round ? findOpened(door, request, round.execution) : await open();
   const left = round?.left ?? new Set<string>();
-  const view =
+  using _ = request.onEvent && reportWaiting(request.onEvent);
+  const found =
     clientApprovals && person
       ? await followWithPerson({ gateway, clientApprovals, person, signal, left, ...identify() }, polled)
       : await polled.poll(NEVER);
-  if (isInputRequiredResult(view)) return view;
+  if (isInputRequiredResult(found)) return found;
+  const view = { ...found, ...(await guideQuestions(found, gateway.people)) };
   const media = await gateway.findMedia(principal, view.value);
   const content = [...toText(renderExecution(view)).content, ...media.map(toBlock)];
-  return { content, structuredContent: { ...view }, isError: view.state === "failed" };
+  const structuredContent = { ...(detail === "full" ? view : toLeanResult(view)) };
+  return { content, structuredContent, isError: view.state === "failed" };
 }

@@ -4,13 +4,15 @@
  */
 
 import { createMcpHandler, isLegacyRequest } from "@modelcontextprotocol/server";
-import { Hono } from "hono";
 
-import { parseJson } from "../../domain/index.ts";
-import type { Instant, Json } from "../../domain/index.ts";
-import type { McpDoor } from "../gateway.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { Instant, Json, Principal } from "../../domain/index.ts";
+import { readJson } from "../../text/index.ts";
+import { runInSlices } from "../../timing/index.ts";
+import type { McpHandler, SharedDoor } from "../gateway.ts";
 import { toSessionDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
+import { findNeededScopes } from "./needed-scopes.ts";
 import { openSessions, refuse } from "./open-sessions.ts";
 import type { SessionLimits } from "./open-sessions.ts";
 import { createBodyReader } from "./read-body.ts";
@@ -24,15 +26,23 @@ const MCP_HTTP_LIMITS: SessionLimits & BodyLimits = Object.freeze({
   unfinishedBytes: 64 * 1024 * 1024,
 });
 
-/** Answers `POST`, `GET` and `DELETE` on `/mcp`; other methods get 405. Closing ends all work behind the routes. */
 export function createMcpRoutes(
-  door: McpDoor,
+  door: SharedDoor,
   { now, limits = MCP_HTTP_LIMITS }: { readonly now: () => Instant; readonly limits?: SessionLimits & BodyLimits },
-) {
+): McpHandler {
   // A client can open another session at any time, and its model remembers what it has read.
-  const createServer = () => createMcpServer(toSessionDoor(door, { passesLabels: true }));
+  const createServer = (principal: Principal) =>
+    createMcpServer(toSessionDoor({ ...door, principal }, { passesLabels: true }));
   const sessions = openSessions({ limits, now, createServer });
-  const modern = createMcpHandler(() => createMcpServer(door), { legacy: "reject" });
+  const callers = new WeakMap<object, Principal>();
+  const modern = createMcpHandler(
+    ({ authInfo = {} }) => {
+      const principal = callers.get(authInfo);
+      if (!principal) throw new GloveboxError("INTERNAL_BUG", "A request to /mcp has no principal");
+      return createMcpServer({ ...door, principal });
+    },
+    { legacy: "reject" },
+  );
   const readBody = createBodyReader(limits);
 
   const stopListening = door.gateway.onToolsChanged(() => {
@@ -42,21 +52,23 @@ export function createMcpRoutes(
     if (door.gateway.expose !== "code") modern.notify.toolsChanged();
   });
 
-  const route = async (request: Request, parsedBody?: Json): Promise<Response> => {
+  const route = async (request: Request, principal: Principal, parsedBody?: Json): Promise<Response> => {
     const isLegacy = await isLegacyRequest(request, parsedBody);
-    return isLegacy ? sessions.fetch(request, parsedBody) : modern.fetch(request, { parsedBody });
+    if (isLegacy) return sessions.fetch(request, principal, parsedBody);
+    const authInfo = { token: "", clientId: principal.id, scopes: [] };
+    callers.set(authInfo, principal);
+    return modern.fetch(request, { parsedBody, authInfo });
   };
-  const routes = new Hono();
-  routes.post("/mcp", async ({ req: { raw } }) => {
-    const text = await readBody(raw);
-    if (text === undefined) return refuse(413, -32_000, `A request body has at most ${limits.requestBytes} bytes`);
-    const parsedBody = parseJson(text);
-    if (parsedBody === undefined) return refuse(400, -32_700, "Parse error: the request body is not JSON");
-    return route(raw, parsedBody);
-  });
-  routes.all("/mcp", ({ req: { raw } }) => route(raw));
   return {
-    routes,
+    async handle(request, principal, admit) {
+      if (request.method !== "POST") return route(request, principal);
+      const text = await readBody(request);
+      if (text === undefined) return refuse(413, -32_000, `A request body has at most ${limits.requestBytes} bytes`);
+      const parsedBody = await runInSlices(readJson(text));
+      if (parsedBody === undefined) return refuse(400, -32_700, "Parse error: the request body is not JSON");
+      admit?.(findNeededScopes(parsedBody));
+      return route(request, principal, parsedBody);
+    },
     async close(): Promise<void> {
       stopListening();
       await Promise.all([sessions.close(), modern.close()]);

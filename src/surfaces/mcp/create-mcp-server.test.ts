@@ -29,7 +29,7 @@ test("execute answers wrong arguments with an error result and runs nothing", as
     code: "REQUEST_INVALID",
     message: "Wrong arguments for execute: code: expected string, received number",
     retry: false,
-    hint: "execute takes code, language, input, limits, dryRun, idempotencyKey",
+    hint: "execute takes code, language, input, limits, dryRun, idempotencyKey, detail",
   };
   assert.equal(refused.isError, true);
   assert.deepEqual(refused.structuredContent, { error });
@@ -41,14 +41,14 @@ test("execute passes the principal and the limits to the gateway", async (t) => 
   const { client, gateway } = await connect(t);
   await client.callTool({ name: "execute", arguments: { code: "1", language: "javascript", limits: { calls: 3 } } });
   const [{ signal, onEvent: _, ...request } = {}] = gateway.requests;
-  assert.deepEqual(request, { source: "1", limits: { calls: 3 }, principal: AGENT });
+  assert.deepEqual(request, { source: "1", limits: { calls: 3 }, parsesInput: true, principal: AGENT });
   assert.deepEqual(gateway.patience, [45_000]);
   assert.equal(signal?.aborted, false);
 });
 
 test("a failed program is an error result with the whole object", async (t) => {
   const { client } = await connect(t);
-  const failed = await client.callTool({ name: "execute", arguments: { code: "fail" } });
+  const failed = await client.callTool({ name: "execute", arguments: { code: "fail", detail: "full" } });
   const error = { code: "PROGRAM_THREW", message: "it threw", retry: false } as const;
   assert.equal(failed.isError, true);
   assert.deepEqual(failed.structuredContent, createResult({ state: "failed", error }));

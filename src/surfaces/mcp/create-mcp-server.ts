@@ -3,11 +3,12 @@
 import { Server } from "@modelcontextprotocol/server";
 import type { Implementation, ResultTypeMap, Tool } from "@modelcontextprotocol/server";
 
+import { nameNamespaces } from "../../catalog/index.ts";
 import { defined, isJsonObject, parseTraceContext } from "../../domain/index.ts";
 import type { McpDoor } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
 import type { ToolAnswer } from "./call-tool.ts";
-import { INSTRUCTIONS, RESUME, TOOL_DEFINITIONS } from "./definitions.ts";
+import { RESUME, TOOL_DEFINITIONS, writeInstructions } from "./definitions.ts";
 import { findPerson, findRetry } from "./elicitation/person.ts";
 import type { Retry, SendElicitation } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
@@ -23,6 +24,14 @@ const CHANGING_MS = 60_000;
 /** How Glovebox names itself to clients. */
 export function describeServer({ gateway }: McpDoor): Implementation {
   return { name: "glovebox", title: "Glovebox", version: gateway.health().version };
+}
+
+/** The names of all configured servers as programs write them, connected or not: the same for the same configuration. */
+function instruct({ gateway, principal: { access } }: McpDoor): string {
+  const names = [...nameNamespaces(gateway.health().upstreams.map(({ name }) => name))];
+  return writeInstructions(
+    names.flatMap(([server, name]) => ((access?.servers?.includes(server) ?? true) ? [name] : [])),
+  );
 }
 
 interface ServerOptions {
@@ -42,7 +51,7 @@ export function createMcpServer(door: McpDoor, { gone, onAnswered }: ServerOptio
       resources: { listChanged: true },
       prompts: { listChanged: true },
     },
-    ...defined({ instructions: door.gateway.expose === "tools" ? undefined : INSTRUCTIONS }),
+    ...defined({ instructions: door.gateway.expose === "tools" ? undefined : instruct(door) }),
     cacheHints: {
       "tools/list": isStable ? { ttlMs: STABLE_MS, cacheScope: "public" } : changing,
       "resources/list": changing,
@@ -107,7 +116,7 @@ export function answerCall(
 }
 
 /** Notifies a connected client that lists have changed. Ignores a client that is gone. */
-export async function announceChange(server: Server, { gateway }: McpDoor): Promise<void> {
+export async function announceChange(server: Server, { gateway }: Pick<McpDoor, "gateway">): Promise<void> {
   const sent = [server.sendResourceListChanged(), server.sendPromptListChanged()];
   if (gateway.expose !== "code") sent.push(server.sendToolListChanged());
   await Promise.allSettled(sent);

@@ -46,7 +46,7 @@ test("clients of both eras over HTTP get their own answers too", async (t) => {
   const mcp = createMcpRoutes(door, { now: Date.now });
   t.after(() => mcp.close());
   const send = async (url: string | URL, init?: RequestInit): Promise<Response> =>
-    mcp.routes.fetch(new Request(url, init));
+    mcp.handle(new Request(url, init), AGENT);
   const clients = await Promise.all(
     [...ERAS, ...ERAS, ...ERAS].map((era) =>
       connectClient(new StreamableHTTPClientTransport(new URL("http://127.0.0.1/mcp"), { fetch: send }), era),

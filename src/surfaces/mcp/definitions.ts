@@ -7,9 +7,27 @@ import type { Tool } from "@modelcontextprotocol/server";
 
 import { MAX_NAMES, MAX_PAGE } from "../parse-request.ts";
 
-/** Sent once per connection. Repeats the order of work, because some clients show only this to the model. */
-export const INSTRUCTIONS =
-  "Use search to find tools, describe for their TypeScript signatures, and execute to run one program that calls them.";
+const MAX_INSTRUCTIONS = 480; // 120 tokens
+const WORK =
+  "search finds tools with their signatures, execute runs one program that calls them; describe shows types that a signature omits.";
+
+/**
+ * Sent once per connection. Names what is behind the gateway and repeats the order of work, because some clients show only
+ * this to the model. The same names have the same instructions.
+ */
+export function writeInstructions(namespaces: readonly string[]): string {
+  const room = MAX_INSTRUCTIONS - `Servers: . ${WORK}`.length;
+  const shown: string[] = [];
+  let text = "";
+  for (const name of namespaces) {
+    shown.push(name);
+    const more = namespaces.length - shown.length;
+    const next = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    if (next.length > room && shown.length > 1) break;
+    text = next.slice(0, room);
+  }
+  return text === "" ? WORK : `Servers: ${text}. ${WORK}`;
+}
 
 const READS_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
@@ -17,7 +35,7 @@ const SEARCH: Tool = {
   name: "search",
   title: "Search tools",
   description:
-    "Find tools of all connected servers. Work in this order: search, describe the names you need, then call them in one execute program. An empty query browses. Also returns the state of servers that failed, with the cause.",
+    "Find tools of all connected servers. Call those with a TypeScript signature in one execute program at once; describe the others first. An empty query lists servers and tools.",
   inputSchema: {
     type: "object",
     properties: {
@@ -40,7 +58,7 @@ const DESCRIBE: Tool = {
   name: "describe",
   title: "Describe tools",
   description:
-    "Get TypeScript declarations of tools before you write a program. Pass names from search (github.listIssues), a whole server (github), or the handle of a result (rs_…).",
+    "Get TypeScript declarations with comments, if a signature of search is not enough. Pass names (github.listIssues), a whole server (github), or the handle of a result (rs_…).",
   inputSchema: {
     type: "object",
     properties: {
@@ -63,33 +81,34 @@ const EXECUTION_SCHEMA: Tool["outputSchema"] = {
     execution: { type: "string" },
     state: { type: "string" },
     value: {},
-    logs: { type: "array" },
     error: { type: "object" },
+    callCount: { type: "integer" },
   },
 };
 
 const EXECUTE: Tool = {
   name: "execute",
-  title: "Execute a program",
+  title: "Execute",
   description: [
     "Run a TypeScript or JavaScript program in a fresh sandbox where each server is a global object of async functions:",
     "const issues = await github.listIssues({ owner, repo });",
     "issues.filter((issue) => issue.open).length",
-    "Top-level await works. The result is the last expression or what you return, as JSON; console output is returned too. Run independent calls in parallel with Promise.all. Filter and combine data in the program and return only what you need; a large result becomes a handle, read with glovebox.results.read(handle, { path, offset, limit, grep }). A tool that fails or is refused throws an error with code, message and retry. Network, files, imports and processes do not exist: only the tools, standard ECMAScript and `input`.",
+    "Top-level await works. The result is the last expression or what you return, as JSON, with console output. Run independent calls in parallel with Promise.all. Filter and combine data in the program and return only what you need; a large result becomes a handle, read with glovebox.results.read(handle, { path, offset, limit, grep }). A tool that fails or is refused throws an error with code, message and retry. Network, files, imports and processes do not exist: only the tools, standard ECMAScript and `input`.",
   ].join("\n"),
   inputSchema: {
     type: "object",
     properties: {
       code: { type: "string" },
       language: { enum: ["typescript", "javascript"] },
-      input: { description: "Any JSON; the program reads it as `input`" },
+      input: { description: "Any JSON, in the program as `input`" },
       limits: {
         type: "object",
-        description: "Tighter limits, such as wallMs, cpuMs, memoryBytes, calls",
+        description: "Tighter ones: wallMs, cpuMs, memoryBytes, calls",
         additionalProperties: { type: "integer", minimum: 1 },
       },
       dryRun: { type: "boolean", description: "List writes instead of making them" },
-      idempotencyKey: { type: "string", description: "Reuse the key when retrying; the program runs at most once" },
+      idempotencyKey: { type: "string", description: "Reuse it when retrying: runs at most once" },
+      detail: { const: "full", description: "Adds calls and statistics" },
     },
     required: ["code"],
     additionalProperties: false,
@@ -103,7 +122,7 @@ export const RESUME: Tool = {
   name: "resume",
   title: "Resume",
   description:
-    "Get the result of an execution, or its state if it is running or paused. Or read a part of a large result by its handle: at a path like a.b[0], a page of items or characters, or the parts that contain grep.",
+    "Get the result of an execution, or its state while it runs or waits. Or read a part of a large result by handle: at a path like a.b[0], a page, or the parts that contain grep.",
   inputSchema: {
     type: "object",
     properties: {
@@ -113,6 +132,7 @@ export const RESUME: Tool = {
       offset: { type: "integer", minimum: 0 },
       limit: { type: "integer", minimum: 1 },
       grep: { type: "string" },
+      detail: { const: "full" },
     },
     additionalProperties: false,
   },

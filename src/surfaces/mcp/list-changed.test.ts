@@ -19,7 +19,7 @@ async function open(t: TestContext, { mode }: Era, expose: Gateway["expose"]) {
     return () => listeners.delete(listener);
   };
   const gateway = { ...createMemoryGateway(), expose, onToolsChanged };
-  const mcp = createMcpRoutes({ gateway, principal: AGENT, report: () => "in_1" }, { now: Date.now });
+  const mcp = createMcpRoutes({ gateway, report: () => "in_1" }, { now: Date.now });
   const heard: string[] = [];
   const { promise: told, resolve } = Promise.withResolvers<void>();
   const hear = (list: string) => ({
@@ -35,7 +35,7 @@ async function open(t: TestContext, { mode }: Era, expose: Gateway["expose"]) {
     { versionNegotiation: { mode }, listChanged: { tools: hear("tools"), prompts: hear("prompts") } },
   );
   const send = async (url: string | URL, init?: RequestInit): Promise<Response> =>
-    mcp.routes.fetch(new Request(url, init));
+    mcp.handle(new Request(url, init), AGENT);
   await client.connect(new StreamableHTTPClientTransport(new URL("http://127.0.0.1/mcp"), { fetch: send }));
   t.after(async () => {
     await client.close();

@@ -16,8 +16,8 @@ function open(t: TestContext) {
   const mcp = createMcpRoutes(door, { now: () => clock.now, limits: LIMITS });
   t.after(() => mcp.close());
   const send = (method: string, session?: string, body?: string): Promise<Response> =>
-    Promise.resolve(
-      mcp.routes.request("/mcp", {
+    mcp.handle(
+      new Request("http://127.0.0.1/mcp", {
         method,
         headers: {
           accept: "application/json, text/event-stream",
@@ -26,6 +26,7 @@ function open(t: TestContext) {
         },
         ...(body !== undefined && { body }),
       }),
+      AGENT,
     );
   const initialize = async (): Promise<{ status: number; id: string }> => {
     const { status, headers, body } = await send("POST", undefined, INITIALIZE);

@@ -9,7 +9,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import type { RequestId, Server } from "@modelcontextprotocol/server";
 
 import { isJsonObject } from "../../domain/index.ts";
-import type { Instant, Json } from "../../domain/index.ts";
+import type { Instant, Json, Principal } from "../../domain/index.ts";
 import { INVALID_REQUEST, describeRepeatedId } from "./repeated-ids.ts";
 
 /** The number of sessions, and how long an unused one is kept. */
@@ -21,12 +21,14 @@ export interface SessionLimits {
 interface SessionsOptions {
   readonly limits: SessionLimits;
   readonly now: () => Instant;
-  readonly createServer: () => Server;
+  readonly createServer: (principal: Principal) => Server;
 }
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
+  /** Only this principal can use it: knowing the id is not enough. */
+  readonly principal: Principal["id"];
   /** The requests without an answer, by id, each with all the ids of its POST. */
   readonly open: Map<RequestId, readonly RequestId[]>;
   usedAt: Instant;
@@ -48,12 +50,12 @@ export function openSessions(options: SessionsOptions) {
   const sessions = new Map<string, Session>();
 
   return {
-    async fetch(request: Request, parsedBody?: Json): Promise<Response> {
+    async fetch(request: Request, principal: Principal, parsedBody?: Json): Promise<Response> {
       await sweep(sessions, now() - limits.idleMs);
       const id = request.headers.get("mcp-session-id");
-      if (id === null) return openSession(sessions, options, request, parsedBody);
+      if (id === null) return openSession(sessions, options, { request, principal, parsedBody });
       const session = sessions.get(id);
-      if (!session) return refuse(404, -32_001, "Session not found; initialize again");
+      if (session?.principal !== principal.id) return refuse(404, -32_001, "Session not found; initialize again");
       return forward(session, request, parsedBody, now);
     },
     servers: () => [...sessions.values()].map(({ server }) => server),
@@ -67,10 +69,13 @@ export function openSessions(options: SessionsOptions) {
 async function openSession(
   sessions: Map<string, Session>,
   { limits, now, createServer }: SessionsOptions,
-  request: Request,
-  parsedBody: Json | undefined,
+  {
+    request,
+    principal,
+    parsedBody,
+  }: { readonly request: Request; readonly principal: Principal; readonly parsedBody: Json | undefined },
 ): Promise<Response> {
-  const server = createServer();
+  const server = createServer(principal);
   let isKept = false;
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: createSessionId,
@@ -79,7 +84,8 @@ async function openSession(
       if (isKept) sessions.set(id, session);
     },
   });
-  const session: Session = { transport, server, open: new Map(), usedAt: now(), working: 0, listening: 0 };
+  const own = { transport, server, principal: principal.id };
+  const session: Session = { ...own, open: new Map(), usedAt: now(), working: 0, listening: 0 };
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   const send = transport.send.bind(transport);
   transport.send = (message, related) => {

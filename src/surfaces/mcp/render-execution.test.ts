@@ -5,7 +5,8 @@ import { test } from "node:test";
 
 import { parseApprovalId, parseResultId, parseToolAddress } from "../../domain/index.ts";
 import { EXECUTION, createResult } from "./fixtures/memory-gateway.ts";
-import { MAX_TEXT_BYTES, renderExecution, renderSearch, shorten } from "./render.ts";
+import { MAX_TEXT_BYTES, renderExecution, shorten } from "./render.ts";
+import { renderSearch } from "./render-search.ts";
 
 test("a value is rendered as compact JSON, a string unchanged, and no value as (no value)", () => {
   assert.equal(renderExecution(createResult({ value: { a: [1, null] } })), '{"a":[1,null]}');
@@ -113,6 +114,21 @@ test("a paused execution lists its waiting approvals", () => {
       `It resumes after a person has decided; then resume({ execution: "${EXECUTION}" }) returns its result.`,
     ].join("\n"),
   );
+});
+
+test("a paused execution tells the model what the user can run and open", () => {
+  const [approval, tool] = [parseApprovalId(`ap_${"0".repeat(24)}`), parseToolAddress("shop.pay")];
+  assert.ok(approval && tool);
+  const commands = { show: "glovebox show", approve: "glovebox approve", reject: "glovebox reject" };
+  const question = { approval, seq: 2, tool, reason: "money leaves", expiresAt: 9, commands, link: "http://here/" };
+  const text = renderExecution(createResult({ state: "paused", approvals: [approval], questions: [question] }));
+  assert.deepEqual(text.split("\n").slice(2, -1), [
+    "  glovebox show",
+    "  glovebox approve",
+    "  glovebox reject",
+    "  http://here/",
+    "Tell the user which call waits and how to decide: show it, then approve or reject it. Do not decide for them.",
+  ]);
 });
 
 test("a text at the size limit is whole, one byte more is shortened to the limit with a note", () => {

@@ -1,21 +1,13 @@
-/** Answers as text for a model: executions, parts of kept results, and searches. */
+/** Answers as text for a model: executions and parts of kept results. */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
-import { defined, describeEffect, isJsonObject } from "../../domain/index.ts";
-import type {
-  DryRun,
-  ErrorCode,
-  ExecutionView,
-  Finding,
-  Json,
-  LogLine,
-  PublicError,
-  UpstreamStatus,
-} from "../../domain/index.ts";
+import { defined, isInputRequest, isJsonObject } from "../../domain/index.ts";
+import type { DryRun, ErrorCode, ExecutionView, Finding, Json, LogLine, PublicError } from "../../domain/index.ts";
 import { capText } from "../../text/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { toBlock } from "./files.ts";
+import { omitRepeatedFindings, omitRepeatedHint } from "./lean-result.ts";
 
 /** Limits the tokens of a model; the whole result is in `structuredContent`. */
 export const MAX_TEXT_BYTES = 20_000;
@@ -42,7 +34,7 @@ export function shorten(text: string, maxBytes: number, remedy = "return or prin
 export function renderExecution(result: ExecutionView, { hasPrograms = true } = {}): string {
   const parts = [
     renderTruncation(result.truncated, hasPrograms),
-    renderFindings(result.findings),
+    renderFindings(omitRepeatedFindings(result)),
     renderDryRun(result.dryRun),
     renderFailure(result),
   ];
@@ -54,7 +46,8 @@ export function renderExecution(result: ExecutionView, { hasPrograms = true } = 
 }
 
 /** One error in a few lines: code, message, position, remedy. */
-export function renderError(error: PublicError): string {
+export function renderError(whole: PublicError): string {
+  const error = omitRepeatedHint(whole);
   const where = error.line === undefined ? "" : ` (line ${error.line}:${error.column ?? 1})`;
   const lines = [`Error ${error.code}${where}: ${renderMessage(error)}`];
   if (error.frame !== undefined) lines.push(error.frame);
@@ -124,12 +117,20 @@ function renderFailure(view: ExecutionView): string {
   return state === "completed" ? "" : `The execution ${execution} is ${state}.`;
 }
 
-/** The waiting approvals, and that the model cannot decide them. */
+/** The waiting approvals, what to tell the user, and that the model cannot decide them. */
 function renderQuestions({ execution, questions = [] }: ExecutionView): string {
   if (questions.length === 0) return "";
-  const lines = questions.map(({ approval, tool, seq, reason }) => `${approval} ${tool} (call ${seq}): ${reason}`);
+  const lines = questions.flatMap(({ approval, tool, seq, reason, commands, link }) => [
+    `${approval} ${tool} (call ${seq}): ${reason}`,
+    ...(commands ? [`  ${commands.show}`, `  ${commands.approve}`, `  ${commands.reject}`] : []),
+    ...(link === undefined ? [] : [`  ${link}`]),
+  ]);
+  const tell = questions.some(({ commands }) => commands)
+    ? ["Tell the user which call waits and how to decide: show it, then approve or reject it. Do not decide for them."]
+    : [];
   const how = `It resumes after a person has decided; then resume({ execution: "${execution}" }) returns its result.`;
-  return [`The execution ${execution} waits for approval:`, ...lines, how].join("\n");
+  const what = questions.some(({ approval }) => isInputRequest(approval)) ? "a person" : "approval";
+  return [`The execution ${execution} waits for ${what}:`, ...lines, ...tell, how].join("\n");
 }
 
 function joinParts(parts: readonly string[]): string {
@@ -168,25 +169,4 @@ export function toText(text: string): Pick<CallToolResult, "content"> {
 /** A string stays as it is. */
 export function renderJson(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** The state of a server for a model, without fields that it does not need: its standard error is for the operator. */
-export function toServerLine({ name, state, tools, withheld, cause, hint }: UpstreamStatus) {
-  return { name, state, tools, ...defined({ withheld, cause, hint }) };
-}
-
-/** One line per tool, then the servers that are not ready or have withheld tools. */
-export function renderSearch({ tools, servers, cursor }: Awaited<ReturnType<Gateway["search"]>>): string {
-  const found = tools.map((tool) =>
-    `${tool.name} [${[describeEffect(tool), ...(tool.labels ?? [])].join(", ")}] ${tool.summary}`.trimEnd(),
-  );
-  const lines = found.length === 0 ? ["No tool found. Try fewer or other words, or an empty query to browse."] : found;
-  const more = cursor === undefined ? [] : [`More with cursor: ${cursor}`];
-  const troubled = servers.filter(({ state, hint }) => state !== "ready" || hint !== undefined).map(renderServer);
-  return [...lines, ...more, ...troubled].join("\n");
-}
-
-function renderServer({ name, state, cause, hint }: UpstreamStatus): string {
-  const why = [cause, hint && `Hint: ${hint}`].filter((part) => part !== undefined && part !== "").join(" ");
-  return `Server ${name} is ${state}${why === "" ? "" : `: ${why}`}`;
 }

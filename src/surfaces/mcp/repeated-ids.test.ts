@@ -125,7 +125,10 @@ function startHttp(t: TestContext) {
   t.after(() => mcp.close());
   const post = async (body: JsonObject | readonly JsonObject[], more: Record<string, string> = {}) => {
     const headers = { accept: "application/json, text/event-stream", "content-type": "application/json", ...more };
-    return mcp.routes.request("/mcp", { method: "POST", headers, body: JSON.stringify(body) });
+    return mcp.handle(
+      new Request("http://127.0.0.1/mcp", { method: "POST", headers, body: JSON.stringify(body) }),
+      AGENT,
+    );
   };
   const openSession = async (): Promise<Record<string, string>> => {
     const opened = await post(INITIALIZE);

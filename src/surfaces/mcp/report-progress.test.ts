@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { ExecutionEvent } from "../../domain/index.ts";
 import { APPROVAL } from "./fixtures/approval.ts";
 import { EXECUTION } from "./fixtures/memory-gateway.ts";
-import { createReporter } from "./report-progress.ts";
+import { createReporter, reportWaiting } from "./report-progress.ts";
 import type { ProgressParams } from "./report-progress.ts";
 
 function watch() {
@@ -76,4 +76,22 @@ test("a notification to a disconnected client fails silently, and later ones are
   report(log("y"));
   await new Promise(setImmediate);
   assert.deepEqual(tried, [1, 2]);
+});
+
+test("a client that waits is told so until the request is answered", async () => {
+  const seen: unknown[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  {
+    using _ = reportWaiting((event) => {
+      seen.push(event.kind);
+      if (seen.length === 2) resolve();
+    }, 1);
+    await promise;
+  }
+  const count = seen.length;
+  await new Promise((done) => setTimeout(done, 5));
+  assert.equal(seen.length, count);
+  const { sent, report } = watch();
+  report({ kind: "waiting", seconds: 5 });
+  assert.equal(sent[0]?.message, "Waiting for 5 s; 0 of 0 calls answered");
 });

@@ -9,6 +9,14 @@ export interface ProgressParams {
   readonly message: string;
 }
 
+/** Sent while a client waits and nothing else happens, so that it sees that the request is alive. */
+interface WaitingEvent {
+  readonly kind: "waiting";
+  readonly seconds: number;
+}
+
+export type ReportedEvent = ExecutionEvent | WaitingEvent;
+
 /** `send` may fail if the client has disconnected. */
 interface ReporterOptions {
   readonly progressToken: string | number;
@@ -23,9 +31,10 @@ const PAUSE_MS = 100;
 /** The limit on calls usually bounds these; this matters only for very high limits. */
 const MAX_CALL_NOTES = 1_000;
 const MESSAGE_CHARS = 500;
+const WAITING_MS = 5_000;
 
 /** Dropped notifications are not sent later: the result has all lines and calls. */
-export function createReporter({ progressToken, send, now }: ReporterOptions): (event: ExecutionEvent) => void {
+export function createReporter({ progressToken, send, now }: ReporterOptions): (event: ReportedEvent) => void {
   let progress = 0;
   let called = 0;
   let answered = 0;
@@ -33,8 +42,8 @@ export function createReporter({ progressToken, send, now }: ReporterOptions): (
   let left = BURST;
   let filledAt = now();
 
-  const isSent = ({ kind }: ExecutionEvent): boolean => {
-    if (kind === "opened") return true;
+  const isSent = ({ kind }: ReportedEvent): boolean => {
+    if (kind === "opened" || kind === "waiting") return true;
     if (kind !== "log" && kind !== "progress") return (notes += 1) <= MAX_CALL_NOTES;
     const refill = Math.floor((now() - filledAt) / PAUSE_MS);
     if (refill > 0) {
@@ -56,8 +65,18 @@ export function createReporter({ progressToken, send, now }: ReporterOptions): (
   };
 }
 
-function describe(event: ExecutionEvent, counters: string): string {
+/** Reports every few seconds how long the client has waited. Disposing stops it. */
+export function reportWaiting(onEvent: (event: ReportedEvent) => void, everyMs = WAITING_MS): Disposable {
+  const startedAt = performance.now();
+  const report = (): void => onEvent({ kind: "waiting", seconds: Math.round((performance.now() - startedAt) / 1000) });
+  const timer = setInterval(report, everyMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function describe(event: ReportedEvent, counters: string): string {
   switch (event.kind) {
+    case "waiting":
+      return `Waiting for ${event.seconds} s; ${counters}`;
     case "opened":
       return `Execution ${event.execution} started`;
     case "called":

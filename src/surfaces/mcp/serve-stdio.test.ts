@@ -5,8 +5,8 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { ERAS, connectClient, tryTools } from "./fixtures/try-client.ts";
@@ -19,6 +19,11 @@ function start(t: TestContext): { transport: StdioClientTransport; stderr: Promi
   const transport = new StdioClientTransport({ command: "sh", args, stderr: "pipe" });
   t.after(() => transport.close());
   return { transport, stderr: text(transport.stderr as Readable) };
+}
+
+/** Resolves when the server has begun with every request before. */
+async function untilRead(client: Client): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await client.listTools();
 }
 
 for (const era of ERAS) {
@@ -35,7 +40,7 @@ for (const era of ERAS) {
     const client = await connectClient(transport, era);
     const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } });
     waiting.catch(() => {});
-    await sleep(50);
+    await untilRead(client);
     await client.close();
     await assert.rejects(waiting);
     assert.equal(await stderr, "aborted: wait; client gone\n");
@@ -46,7 +51,7 @@ for (const era of ERAS) {
     const client = await connectClient(transport, era);
     const cancel = new AbortController();
     const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } }, { signal: cancel.signal });
-    setTimeout(() => cancel.abort(), 50);
+    void untilRead(client).then(() => cancel.abort());
     await assert.rejects(waiting);
     await tryTools(client);
     await client.close();

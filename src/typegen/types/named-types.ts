@@ -2,6 +2,7 @@
 
 import { countUses, fillMarks } from "./definitions.ts";
 import type { ConvertedType, Definition } from "./definitions.ts";
+import { shareRepeated } from "./share-repeated.ts";
 import { single } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
@@ -9,9 +10,8 @@ export interface NamedTypes {
   /** Returns the text of a type and names the types it needs; `owner` resolves name conflicts. */
   finish(converted: ConvertedType, owner: string, indent: string): string;
   size(): number;
-  /** The number of types; `cut` removes all after that many. */
-  count(): number;
-  cut(count: number): void;
+  /** Names the objects that these declarations and the types repeat. Returns the declarations that use the names. */
+  share(members: readonly string[]): readonly string[];
   /** Returns the declaration of the namespace, or nothing without types. */
   declare(): readonly string[];
   /** The same within `room` characters: first the types that `text` uses, then the types that those use. */
@@ -19,34 +19,43 @@ export interface NamedTypes {
 }
 
 const MAX_NAME = 60;
+const MAX_ROUNDS = 20;
 /** Words with a special meaning before a dot in a type. They get an underscore, which no address has. */
 const AWKWARD = new Set("abstract asserts infer is keyof readonly unique".split(" "));
 /** Types that declarations use; a server's type of the same name would shadow them inside the namespace. */
 const TAKEN = new Set(["Array", "Record", "Promise"]);
 
-export function createNamedTypes(namespace: string): NamedTypes {
-  const types = new Map<string, string>();
+/** `isShared` if `share` follows: then all definitions get names, which tools share. */
+export function createNamedTypes(namespace: string, { isShared = false } = {}): NamedTypes {
+  let types = new Map<string, string>();
   const prefix = AWKWARD.has(namespace) ? `${namespace}_` : namespace;
 
   function finish(converted: ConvertedType, owner: string, indent: string): string {
-    const named = findNamed(converted);
+    const named = findNamed(converted, isShared);
     const byId = new Map(converted.definitions.map((definition) => [definition.id, definition]));
-    for (let attempt = 0; ; attempt += 1) {
-      const names = nameAll(named, owner, attempt);
+    const attempts = new Map(named.map(({ id }) => [id, 0]));
+    for (let round = 0; ; round += 1) {
+      const names = nameAll(named, owner, { attempts, isShared });
       const write = writerOf(byId, names, prefix);
-      const texts = named.map(({ id, type }) => [names.get(id) ?? "", fillMarks(type?.text ?? "", "", write)] as const);
-      if (!texts.every(([name, text]) => (types.get(name) ?? text) === text)) continue;
-      for (const [name, text] of texts) types.set(name, text);
-      return fillMarks(converted.type.text, indent, write);
+      const texts = named.map(({ id, type }) => ({ id, text: fillMarks(type?.text ?? "", "", write) }));
+      const taken = texts.filter(({ id, text }) => (types.get(names.get(id) ?? "") ?? text) !== text);
+      if (taken.length === 0) {
+        for (const { id, text } of texts) types.set(names.get(id) ?? "", text);
+        return fillMarks(converted.type.text, indent, write);
+      }
+      // Only the names that are taken change, so that tools keep sharing the others; not forever.
+      for (const { id } of isShared && round < MAX_ROUNDS ? taken : named)
+        attempts.set(id, (attempts.get(id) ?? 0) + 1);
     }
   }
 
   return {
     finish,
     size: () => [...types].reduce((sum, [name, text]) => sum + name.length + text.length, 0),
-    count: () => types.size,
-    cut: (count) => {
-      for (const name of [...types.keys()].slice(count)) types.delete(name);
+    share: (members) => {
+      const shared = shareRepeated(members, types, prefix);
+      types = new Map(shared.types);
+      return shared.members;
     },
     declare: () => wrap(prefix, [...types].map(toLine)),
     declareWithin: (room, text) => {
@@ -104,9 +113,11 @@ export function writeOut({ type, definitions }: ConvertedType, indent: string, o
 
 const MAX_WRITTEN_OUT = 32 * 1024;
 
-function findNamed({ type, definitions }: ConvertedType): readonly Definition[] {
+/** With `isShared` all that are used: other tools may use them, too. */
+function findNamed({ type, definitions }: ConvertedType, isShared: boolean): readonly Definition[] {
   const uses = countUses([type.text, ...definitions.map((definition) => definition.type?.text ?? "")]);
-  return definitions.filter(({ id, isRecursive }) => uses.has(id) && (isRecursive || (uses.get(id) ?? 0) > 1));
+  const least = isShared ? 1 : 2;
+  return definitions.filter(({ id, isRecursive }) => uses.has(id) && (isRecursive || (uses.get(id) ?? 0) >= least));
 }
 
 /** A definition without a name is used once and is not recursive, so this terminates. */
@@ -124,12 +135,26 @@ function writerOf(
   return write;
 }
 
-function nameAll(named: readonly Definition[], owner: string, attempt: number): ReadonlyMap<number, string> {
+interface DefinitionNaming {
+  /** How many names were taken, for each definition. */
+  readonly attempts: ReadonlyMap<number, number>;
+  readonly isShared: boolean;
+}
+
+/** After the definition; if that is taken, with a number if types are shared, otherwise with the name of the owner. */
+function nameAll(
+  named: readonly Definition[],
+  owner: string,
+  { attempts, isShared }: DefinitionNaming,
+): ReadonlyMap<number, string> {
   const names = new Map<number, string>();
   const taken = new Set<string>();
   for (const { id, ref } of named) {
-    const own = toTypeName(ref);
-    const base = attempt === 0 && own !== "" ? own : `${capitalize(owner)}${own}${attempt > 1 ? attempt : ""}`;
+    const [own, attempt] = [toTypeName(ref), attempts.get(id) ?? 0];
+    const owned = `${capitalize(owner)}${own}${attempt > 1 ? attempt : ""}`;
+    const numbered = isShared ? `${own}${attempt + 1}` : owned;
+    const later = attempt === 0 ? own : numbered;
+    const base = own === "" ? owned : later;
     let name = base;
     for (let copy = 2; taken.has(name); copy += 1) name = `${base}_${copy}`;
     taken.add(name);

@@ -69,8 +69,8 @@ async function start(folder: string): Promise<FlushedGateway> {
     folder,
     disk,
     kill,
-    execute: async (code) => ({ result: await call("execute", { code }), disk: disk() }),
-    resume: (execution) => call("resume", { execution }),
+    execute: async (code) => ({ result: await call("execute", { code, detail: "full" }), disk: disk() }),
+    resume: (execution) => call("resume", { execution, detail: "full" }),
     changes() {
       const log = join(folder, "changes.log");
       return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];

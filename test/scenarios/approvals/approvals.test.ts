@@ -7,7 +7,8 @@ import { canonicalJson } from "../../../src/domain/index.ts";
 import type { Approval, Json } from "../../../src/domain/index.ts";
 import { requestApprovalsIn } from "../../fixtures/approval-gateway.ts";
 import { connect } from "../../fixtures/mcp-client.ts";
-import { makeFolder, probe, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { makeUntypedFolder, probe, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { openAdminSession } from "../../fixtures/admin-session.ts";
 
 const CONFIG = { mcpServers: {} };
 
@@ -27,7 +28,7 @@ function only<Value>([first]: readonly Value[]): Value {
 
 describe("approvals on the command line", () => {
   test("approvals lists pending calls, shows one in full, and accepts one decision", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
     const listed = await runGlovebox(["approvals"], { folder });
@@ -60,7 +61,7 @@ describe("approvals on the command line", () => {
   });
 
   test("approve with --json and --yes decides for all equal calls, and revoke takes it back", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
     const decided = await runGlovebox(["approve", first.id, "--yes", "--scope", "execution", "--json"], { folder });
@@ -79,7 +80,7 @@ describe("approvals on the command line", () => {
   });
 
   test("approvals refuses an invalid id and an invalid scope, each with its own exit code", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     for (const [args, code] of [
       [["approve", `ap_${"0".repeat(24)}`], 1],
       [["approvals", "show", "nothing"], 1],
@@ -91,7 +92,7 @@ describe("approvals on the command line", () => {
   });
 
   test("approvals masks secrets and escapes control characters", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const secret = "correct-horse-battery";
     assert.equal((await runGlovebox(["secrets", "set", "KEY"], { folder, input: secret })).code, 0);
     const source = `// ${secret} \u202e\nawait shop.pay({});`;
@@ -108,13 +109,13 @@ describe("approvals on the command line", () => {
 
 describe("approvals with a running gateway", () => {
   test("the admin API lists approvals and decisions, and can decide", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const { url, admin } = await serveFor(context, folder);
-    const authorization = `Bearer ${new URL(admin).hash.split("=").at(-1)}`;
+    const headers = await openAdminSession(admin);
     const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
     const send = async (path: string, body?: object): Promise<Record<string, Json>> => {
-      const sent = { ...(body && { method: "POST", body: JSON.stringify(body) }), headers: { authorization } };
+      const sent = { ...(body && { method: "POST", body: JSON.stringify(body) }), headers };
       return (await fetch(new URL(`/api/${path}`, url), sent)).json() as never;
     };
     assert.equal((await runGlovebox(["approve", first.id], { folder })).code, 0);
@@ -130,7 +131,7 @@ describe("approvals with a running gateway", () => {
   });
 
   test("an agent that has an approval id cannot decide, but the operator can", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const { mcp, url } = await serveFor(context, folder);
     const { id, execution } = only(await requestApprovalsIn(folder, { args: [{ amount: 5 }] }));
     const client = await connect(context, mcp, { era: "2025-11-25", mode: "legacy" });
@@ -160,7 +161,7 @@ describe("approvals with a running gateway", () => {
   test("a gateway suspends a program that needs approval, shows it with its line and plan, and resumes it once approved", async (context) => {
     const rules = [{ id: "careful", decision: "ask", tools: ["probe.echo"], reason: "look first" }];
     const config = { mcpServers: { probe: probe() }, approvals: { graceMs: 0 }, policy: { rules } };
-    const folder = makeFolder(context, config);
+    const folder = makeUntypedFolder(context, config);
     const { mcp } = await serveFor(context, folder);
     const client = await connect(context, mcp, { era: "2025-11-25", mode: "legacy" });
     const call = async (name: string, args: object): Promise<Record<string, unknown>> =>

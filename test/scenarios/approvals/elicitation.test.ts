@@ -1,6 +1,7 @@
 /** A call that needs approval elicits a decision at the MCP client, as each protocol revision defines it. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
@@ -13,10 +14,10 @@ import {
   connectStdio,
   openElicitationGateway,
 } from "../../fixtures/elicitation-client.ts";
-import type { Answer } from "../../fixtures/elicitation-client.ts";
+import type { Answer, View } from "../../fixtures/elicitation-client.ts";
 import { runGlovebox } from "../../fixtures/product.ts";
 
-const [ONCE, IN_EXECUTION, IN_SESSION, REJECT] = CHOICES;
+const [ONCE, IN_EXECUTION, IN_SESSION, , REJECT] = CHOICES;
 const TWICE = "await probe.change({ to: 1 }); return await probe.change({ to: 2 })";
 const AT_ONCE = "return (await Promise.all([1, 2].map((to) => probe.change({ to })))).length";
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -115,6 +116,35 @@ describe("elicitation while the program is in memory", { concurrency: 2 }, () =>
       });
     });
   }
+});
+
+describe("approvals of a client without forms", () => {
+  test("execute and resume answer as soon as a call waits, with what to tell the user", async (context) => {
+    // The client would get the state running if the grace of clients with forms applied.
+    const approvals = { graceMs: 3_600_000 };
+    const gateway = await openElicitationGateway(context, { approvals, sandbox: { limits: { wallMs: 600_000 } } });
+    const { client } = await connectHttp(context, gateway, ERAS[0]);
+    const first = await client.callTool({ name: "execute", arguments: { code: TWICE } });
+    const { state, execution, questions: [question = assert.fail()] = [] } = first.structuredContent as View;
+    const config = join(gateway.folder, "glovebox.config.json");
+    const link = `${(await gateway.mcp()).replace(/mcp$/, "")}approvals/${question.approval}`;
+    assert.equal(state, "paused");
+    assert.deepEqual(
+      [question.commands?.show, question.commands?.approve, question.link],
+      [
+        `npx glovebox approvals show ${question.approval} --config ${config}`,
+        `npx glovebox approve ${question.approval} --config ${config}`,
+        link,
+      ],
+    );
+    assert.ok(JSON.stringify(first.content).includes(link));
+    // The command works as printed.
+    const approve = (question.commands?.approve ?? "").split(" ").slice(2);
+    assert.equal((await runGlovebox(approve, { folder: gateway.folder })).code, 0);
+    const again = await call(client, "resume", { execution });
+    assert.deepEqual([again.state, again.questions?.length, gateway.changes()], ["paused", 1, 1]);
+    assert.notEqual(again.questions?.[0]?.approval, question.approval);
+  });
 });
 
 describe("elicitation when the program is suspended at once", { concurrency: 2 }, () => {

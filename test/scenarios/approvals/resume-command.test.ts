@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { ExecutionResult } from "../../../src/domain/index.ts";
-import { makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { makeUntypedFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 
 const RULES = [{ decision: "ask", tools: ["probe.about"], reason: "it tells much" }];
 const PROGRAM =
@@ -14,7 +14,7 @@ const PROGRAM =
 
 test("the resume command continues a suspended execution only after the decision", async (context) => {
   const config = { mcpServers: { probe: probe() }, approvals: { graceMs: 0 }, policy: { rules: RULES } };
-  const folder = makeFolder(context, config);
+  const folder = makeUntypedFolder(context, config);
   const paused = await runGlovebox(["run", "-", "--json"], { folder, input: PROGRAM });
   assert.equal(paused.code, 3, paused.stderr);
   const { execution, state, approvals = [] } = JSON.parse(paused.stdout) as ExecutionResult;

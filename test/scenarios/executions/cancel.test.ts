@@ -14,7 +14,7 @@ import type { ExecutionResult, Glovebox } from "glovebox";
 import type { ExecutionEvent } from "../../../src/domain/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import type { StoredRecord } from "../../../src/store/index.ts";
-import { findStore, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { findStore, makeUntypedFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 
 /** A program of each stage, and the event that shows that it is there. */
 const STAGES = {
@@ -50,7 +50,7 @@ const CAUSES: Readonly<Record<string, (started: StartedGlovebox, begun: readonly
 const ENOUGH = { wallMs: 120_000, cpuMs: 120_000, callMs: 120_000, calls: 100_000 };
 
 async function startWith(context: TestContext, server: ReturnType<typeof probe>): Promise<StartedGlovebox> {
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { probe: { ...server, startupTimeoutMs: 120_000 } },
     policy: { profile: "open", rules: [{ decision: "ask", tools: ["probe.destroy"], reason: "It destroys" }] },
     approvals: { graceMs: 120_000 },

@@ -17,12 +17,19 @@ import type { ExecutionResult, Glovebox, GloveboxConfig } from "glovebox";
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { passingStore } from "../../fixtures/passing-store.ts";
 import { connect } from "../../fixtures/mcp-client.ts";
-import { makeFolder, parseJsonLines, runGlovebox, serveFor, untilEnded } from "../../fixtures/product.ts";
+import {
+  makeFolder,
+  makeUntypedFolder,
+  parseJsonLines,
+  runGlovebox,
+  serveFor,
+  untilEnded,
+} from "../../fixtures/product.ts";
 
 const SERVERS = resolve("node_modules/@modelcontextprotocol");
 
 function openFor(context: TestContext, config: GloveboxConfig): Promise<Glovebox> {
-  const opened = createGlovebox({ store: passingStore(), ...config });
+  const opened = createGlovebox({ store: passingStore(), analysis: { types: "off" }, ...config });
   context.after(async () => (await opened).close());
   return opened;
 }
@@ -95,7 +102,7 @@ test("the command line prints what a dry run would have done, and the ledger mar
   const files = makeFolder(context);
   writeFileSync(join(files, "a.txt"), "one");
   const server = { command: process.execPath, args: [join(SERVERS, "server-filesystem/dist/index.js"), files] };
-  const folder = makeFolder(context, { mcpServers: { files: server }, policy: { profile: "open" } });
+  const folder = makeUntypedFolder(context, { mcpServers: { files: server }, policy: { profile: "open" } });
   const path = JSON.stringify(join(files, "b.txt"));
   const input = `const { content } = await files.readTextFile({ path: ${JSON.stringify(join(files, "a.txt"))} });
     await files.writeFile({ path: ${path}, content: content + " two" });
@@ -118,7 +125,7 @@ test("the command line prints what a dry run would have done, and the ledger mar
 
 test("a client requests a dry run with execute, and its idempotency key is refused for a real run", async (context) => {
   const { file, config } = memoryIn(makeFolder(context));
-  const { mcp } = await serveFor(context, makeFolder(context, { ...config, policy: { profile: "open" } }));
+  const { mcp } = await serveFor(context, makeUntypedFolder(context, { ...config, policy: { profile: "open" } }));
   const client = await connect(context, mcp, ERAS[0]);
   const ask = (more: object) => client.callTool({ name: "execute", arguments: { code: GRAPH, ...more } });
   const dry = await ask({ dryRun: true, idempotencyKey: "k" });

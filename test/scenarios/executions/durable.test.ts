@@ -18,7 +18,7 @@ import { parseSettings } from "../../../src/config/index.ts";
 import { parseExecutionId } from "../../../src/domain/index.ts";
 import { openJournals } from "../../../src/execution/index.ts";
 import { openRecords } from "../../../src/open-records.ts";
-import { findStore, makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { findStore, makeFolder, makeUntypedFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const CODE = `
 const began = Date.now();
@@ -48,7 +48,7 @@ function makeProject(context: TestContext, graceMs: number) {
     policy: { flows: "allow", rules: [{ decision: "ask", tools: ["desk.pay"] }] },
     approvals: { graceMs },
   };
-  const folder = makeFolder(context, config);
+  const folder = makeUntypedFolder(context, config);
   const calls = (): string[] => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").toSorted() : []);
   return {
     folder,

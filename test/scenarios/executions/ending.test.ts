@@ -9,7 +9,15 @@ import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { EVERYTHING, INVENTORY, makeFolder, probe, serveFor, startFor, untilEnded } from "../../fixtures/product.ts";
+import {
+  EVERYTHING,
+  INVENTORY,
+  makeUntypedFolder,
+  probe,
+  serveFor,
+  startFor,
+  untilEnded,
+} from "../../fixtures/product.ts";
 import { commandOf, isAlive, listDescendants, until, untilGone } from "../../fixtures/processes.ts";
 
 const FAMILY = { mcpServers: { probe: probe("--family"), everything: EVERYTHING, inventory: INVENTORY } };
@@ -55,7 +63,7 @@ async function startRun(context: TestContext, config: unknown, code: string) {
   const child = startFor(
     context,
     ["run", "--json", "--cpu-ms", "60000", "--wall-ms", "60000", "-"],
-    makeFolder(context, config),
+    makeUntypedFolder(context, config),
   );
   child.stdin.end(code);
   const sandboxes = (): readonly number[] =>
@@ -71,7 +79,7 @@ async function startRun(context: TestContext, config: unknown, code: string) {
 
 describe("kill -9 ends all processes", { concurrency: 2 }, () => {
   test("kill -9 of an idle gateway ends all its processes", async (context) => {
-    const { child } = await serveFor(context, makeFolder(context, FAMILY));
+    const { child } = await serveFor(context, makeUntypedFolder(context, FAMILY));
     await until(() => listDescendants(child.pid).some((pid) => /child\.m?js/.test(commandOf(pid))));
     const family = findFamily(context, child.pid);
     child.kill("SIGKILL");
@@ -91,7 +99,7 @@ describe("kill -9 ends all processes", { concurrency: 2 }, () => {
   }
 
   test("kill -9 ends a server that ignores requests to end", async (context) => {
-    const { child } = await serveFor(context, makeFolder(context, STUBBORN));
+    const { child } = await serveFor(context, makeUntypedFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
     child.kill("SIGKILL");
     assert.deepEqual(await untilGone(family), []);
@@ -101,7 +109,7 @@ describe("kill -9 ends all processes", { concurrency: 2 }, () => {
 describe("shutdown requests", { concurrency: 2 }, () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     test(`${signal} ends serve with exit code 0 and leaves no process`, async (context) => {
-      const { child } = await serveFor(context, makeFolder(context, FAMILY));
+      const { child } = await serveFor(context, makeUntypedFolder(context, FAMILY));
       const family = findFamily(context, child.pid);
       const ended = untilEnded(child);
       child.kill(signal);
@@ -111,7 +119,7 @@ describe("shutdown requests", { concurrency: 2 }, () => {
   }
 
   test("shutdown kills a server that ignores SIGTERM", async (context) => {
-    const { child } = await serveFor(context, makeFolder(context, STUBBORN));
+    const { child } = await serveFor(context, makeUntypedFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
     const [ended, startedAt] = [untilEnded(child), performance.now()];
     child.kill("SIGINT");
@@ -121,7 +129,7 @@ describe("shutdown requests", { concurrency: 2 }, () => {
   });
 
   test("a process that left the process group of its server ends with the gateway", async (context) => {
-    const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
+    const { child } = await serveFor(context, makeUntypedFolder(context, { mcpServers: { probe: probe("--stray") } }));
     const strays = listDescendants(child.pid).filter((pid) => commandOf(pid) === "sleep 2000");
     context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
     assert.equal(strays.length, 1);
@@ -132,7 +140,7 @@ describe("shutdown requests", { concurrency: 2 }, () => {
   });
 
   test("a process that left the process group of its server also ends when the server crashes", async (context) => {
-    const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
+    const { child } = await serveFor(context, makeUntypedFolder(context, { mcpServers: { probe: probe("--stray") } }));
     const family = listDescendants(child.pid);
     const strays = family.filter((pid) => commandOf(pid) === "sleep 2000");
     context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
@@ -142,7 +150,7 @@ describe("shutdown requests", { concurrency: 2 }, () => {
   });
 
   test("a second Ctrl-C ends serve at once", async (context) => {
-    const { child } = await serveFor(context, makeFolder(context, STUBBORN));
+    const { child } = await serveFor(context, makeUntypedFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
     const ended = untilEnded(child);
     child.kill("SIGINT");
@@ -173,9 +181,10 @@ describe("shutdown requests", { concurrency: 2 }, () => {
 
   for (const command of ["serve", "run"] as const) {
     test(`Ctrl-C ends ${command} soon while it waits for a server that does not answer`, async (context) => {
-      const folder = makeFolder(context, { mcpServers: { probe: probe("--silent") }, server: { port: 0 } });
+      const folder = makeUntypedFolder(context, { mcpServers: { probe: probe("--silent") }, server: { port: 0 } });
       const child = startFor(context, [command], folder);
-      child.stdin.end("return 1");
+      // A program that does not need the server would end without it.
+      child.stdin.end(HANGING);
       await until(() => listDescendants(child.pid).some((pid) => /probe-server/.test(commandOf(pid))));
       await wait(200);
       const family = listDescendants(child.pid);

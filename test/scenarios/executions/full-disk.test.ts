@@ -7,13 +7,13 @@ import { test } from "node:test";
 
 import { createGlovebox, defineAdapter } from "../../../src/main.ts";
 import { mountMemory } from "../../fixtures/mount.ts";
-import { makeFolder, parseJsonLines, runGlovebox } from "../../fixtures/product.ts";
+import { makeUntypedFolder, parseJsonLines, runGlovebox } from "../../fixtures/product.ts";
 
 const MIB = 1024 * 1024;
 const CALLS = 50;
 
 test("a full disk refuses new executions while the records of a running one still fit, and accepts them again once there is space", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./disk/glovebox.db" } });
+  const folder = makeUntypedFolder(context, { mcpServers: {}, store: { url: "sqlite:./disk/glovebox.db" } });
   const disk = join(folder, "disk");
   mkdirSync(disk);
   using mounted = mountMemory(disk, "size=16m");

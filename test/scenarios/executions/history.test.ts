@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { makeUntypedFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 
 const CONFIG = { mcpServers: { probe: probe() }, analysis: { rules: { "no-nested-loops": "warn" } } };
 const PROGRAM = [
@@ -21,7 +21,7 @@ interface Line {
 }
 
 async function openHistory(context: TestContext) {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   const ask = (...args: readonly string[]) => runGlovebox(["executions", ...args], { folder });
   const list = async (...args: readonly string[]): Promise<readonly Line[]> =>
     (JSON.parse((await ask("--json", ...args)).stdout) as { readonly executions: readonly Line[] }).executions;

@@ -5,12 +5,13 @@ import { test } from "node:test";
 
 import { openKillLoop } from "../../fixtures/kill-under-load.ts";
 
-const ROUNDS = 20;
+/** `npm run soak:kill` kills more. */
+const ROUNDS = 4;
 const LATEST_MS = 300;
 
 test(
   `${ROUNDS} gateways killed at random moments lose nothing that they acknowledged`,
-  { timeout: 280_000 },
+  { timeout: 600_000 },
   async (context) => {
     const place = openKillLoop();
     context.after(() => place.remove());

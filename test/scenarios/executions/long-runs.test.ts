@@ -14,7 +14,7 @@ import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { passingStore } from "../../fixtures/passing-store.ts";
 import { connect } from "../../fixtures/mcp-client.ts";
-import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "../../fixtures/product.ts";
+import { LAUNCHER, cleanEnvironment, makeUntypedFolder, probe, serveFor } from "../../fixtures/product.ts";
 
 const PATIENCE_MS = 300;
 const MUCH_MS = 60_000;
@@ -94,7 +94,7 @@ async function cancelBeforeAnswer(client: Client): Promise<void> {
 
 describe("an execution that takes longer than its client waits", { concurrency: 2 }, () => {
   test("long executions over HTTP with little patience", async (context) => {
-    const { mcp } = await serveFor(context, makeFolder(context, configure(PATIENCE_MS)));
+    const { mcp } = await serveFor(context, makeUntypedFolder(context, configure(PATIENCE_MS)));
     for (const era of ERAS) {
       await context.test(
         `a long execution is reported as running in ${era.era}, and resume returns its result`,
@@ -116,7 +116,7 @@ describe("an execution that takes longer than its client waits", { concurrency: 
   });
 
   test("long executions over HTTP with much patience", async (context) => {
-    const { mcp } = await serveFor(context, makeFolder(context, configure(MUCH_MS)));
+    const { mcp } = await serveFor(context, makeUntypedFolder(context, configure(MUCH_MS)));
     for (const era of ERAS) {
       await context.test(`a long execution returns its result in ${era.era} to a patient client`, async (inner) =>
         waitOut(await connect(inner, mcp, era)),
@@ -130,10 +130,10 @@ describe("an execution that takes longer than its client waits", { concurrency: 
 
   for (const era of ERAS) {
     test(`a long execution is reported as running over stdio in ${era.era}, and resume returns its result`, async (context) =>
-      outlast(await openStdio(context, makeFolder(context, configure(PATIENCE_MS)), era)));
+      outlast(await openStdio(context, makeUntypedFolder(context, configure(PATIENCE_MS)), era)));
 
     test(`a long execution returns its result over stdio in ${era.era} from a gateway that waits longer`, async (context) => {
-      const client = await openStdio(context, makeFolder(context, configure(MUCH_MS)), era);
+      const client = await openStdio(context, makeUntypedFolder(context, configure(MUCH_MS)), era);
       await waitOut(client);
       await cancelBeforeAnswer(client);
     });
@@ -141,7 +141,7 @@ describe("an execution that takes longer than its client waits", { concurrency: 
 });
 
 test("requests with one idempotency key are reported as one running execution", async (context) => {
-  const folder = makeFolder(context, configure(PATIENCE_MS));
+  const folder = makeUntypedFolder(context, configure(PATIENCE_MS));
   const client = await connect(context, (await serveFor(context, folder)).mcp, ERAS[1]);
   const keyed = { name: "execute", arguments: { code: LONG, idempotencyKey: "once" } };
   const [first, second] = await Promise.all([client.callTool(keyed), client.callTool(keyed)]);

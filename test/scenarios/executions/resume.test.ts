@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-import { makeFolder, probe, serveFor } from "../../fixtures/product.ts";
+import { makeUntypedFolder, probe, serveFor } from "../../fixtures/product.ts";
 
 async function serve(context: TestContext, folder: string) {
   const { mcp, child } = await serveFor(context, folder);
@@ -30,7 +30,7 @@ async function resume(client: Client, execution: string): Promise<View> {
 }
 
 test("after a restart a finished execution is read from the store, and one that cannot be recovered has failed", async (context) => {
-  const folder = makeFolder(context, { mcpServers: { probe: probe("--mute") } });
+  const folder = makeUntypedFolder(context, { mcpServers: { probe: probe("--mute") } });
   const first = await serve(context, folder);
   const done = await first.client.callTool({ name: "execute", arguments: { code: 'console.log("kept"); return 7' } });
   const begun = Promise.withResolvers<string>();

@@ -12,7 +12,7 @@ import type { TestContext } from "node:test";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-import { makeFolder, serveFor } from "../../fixtures/product.ts";
+import { makeFolder, makeUntypedFolder, serveFor } from "../../fixtures/product.ts";
 
 interface View {
   readonly execution: string;
@@ -35,7 +35,7 @@ function makeWorld(context: TestContext) {
   const mcpServers = { counting: { command: process.execPath, args } };
   const config = { mcpServers, sandbox: { limits: { callMs: 1_000 } } };
   const effects = (): string[] => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []);
-  return { folder: makeFolder(context, config), effects };
+  return { folder: makeUntypedFolder(context, config), effects };
 }
 
 /** One separate gateway; `undefined` if it died before it answered. */
@@ -44,7 +44,7 @@ async function send(context: TestContext, folder: string, request: object): Prom
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
   const died = once(child, "close").then(() => undefined);
-  const answer = client.callTool({ name: "execute", arguments: { ...request } }).catch(() => died);
+  const answer = client.callTool({ name: "execute", arguments: { ...request, detail: "full" } }).catch(() => died);
   const answered = await Promise.race([answer, died]);
   child.kill("SIGKILL");
   await died;

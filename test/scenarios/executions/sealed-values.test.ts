@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { connect } from "../../fixtures/mcp-client.ts";
-import { EVERYTHING, makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { EVERYTHING, makeUntypedFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 import { at, textAt } from "../../old-store/open-copy.ts";
 
 /** Put together by the program, so that its source does not contain it. */
@@ -38,7 +38,7 @@ function findText(folder: string, text: string): readonly string[] {
 }
 
 async function openSealed(context: TestContext) {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   const state = join(folder, "state");
   const ask = (...args: readonly string[]) => runGlovebox(args, { folder });
   const read = async (...args: readonly string[]): Promise<unknown> => {

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import {
   INVENTORY,
   findStore,
-  makeFolder,
+  makeUntypedFolder,
   parseJsonLines,
   probe,
   runGlovebox,
@@ -24,7 +24,7 @@ const PROGRAM =
   'await inventory.updateStock({ sku: "SKU-001", stock: 3 }); await inventory.deleteProduct({ sku: "SKU-002" });';
 
 test("the export has every execution and call, and verifies until one byte is changed", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   await runGlovebox(["run", "-"], { folder, input: PROGRAM });
   const file = join(folder, "ledger.jsonl");
   assert.equal((await runGlovebox(["audit", "export", file], { folder })).code, 0);
@@ -68,7 +68,7 @@ test("the export has every execution and call, and verifies until one byte is ch
 });
 
 test("audit verify creates no store, and reports a store that was removed with its head", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   const store = findStore(folder);
   const check = async (): Promise<unknown> => {
     const { code, stdout, stderr } = await runGlovebox(["audit", "verify"], { folder });
@@ -85,7 +85,7 @@ test("audit verify creates no store, and reports a store that was removed with i
 });
 
 test("audit export never overwrites a file", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   writeFileSync(join(folder, "precious.txt"), "keep me");
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const { code, stderr } = await runGlovebox(["audit", "export", "precious.txt"], { folder });
@@ -98,7 +98,7 @@ const actionsOf = (stdout: string): readonly unknown[] =>
   (JSON.parse(stdout) as { records: { action: string; subject: string }[] }).records.map(({ action }) => action);
 
 test("audit searches the ledger by actor, action, time and outcome", async (context) => {
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { probe: probe() },
     policy: { rules: [{ decision: "deny", tools: ["probe.destroy"] }] },
   });
@@ -122,7 +122,7 @@ test("audit searches the ledger by actor, action, time and outcome", async (cont
 });
 
 test("audit tail prints what another process does, and ends when it is interrupted", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {} });
+  const folder = makeUntypedFolder(context, { mcpServers: {} });
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const tail = startFor(context, ["audit", "tail"], folder);
   await waitForOutput(tail, /waiting for record/);
@@ -135,7 +135,7 @@ test("audit tail prints what another process does, and ends when it is interrupt
 });
 
 test("audit verify fails for a truncated store and for another signer; the public key identifies the signer", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {} });
+  const folder = makeUntypedFolder(context, { mcpServers: {} });
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const key = (await runGlovebox(["audit", "key"], { folder })).stdout.trim();
   assert.match(key, /^ed25519:[A-Za-z0-9_-]{43}$/);
@@ -156,7 +156,7 @@ test("audit verify fails for a truncated store and for another signer; the publi
 });
 
 test("a gateway without its signing key refuses to start, and starts when the key is back", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {} });
+  const folder = makeUntypedFolder(context, { mcpServers: {} });
   const run = () => runGlovebox(["run", "-"], { folder, input: "return 1" });
   await run();
   const path = join(dirname(findStore(folder)), "ledger.key");
@@ -171,7 +171,7 @@ test("a gateway without its signing key refuses to start, and starts when the ke
 });
 
 test("the ledger records configuration changes since the last start by section, without values", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {} });
+  const folder = makeUntypedFolder(context, { mcpServers: {} });
   const start = async (config: unknown): Promise<void> => {
     writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
     await runGlovebox(["run", "-"], { folder, input: "return 1" });
@@ -188,7 +188,7 @@ test("the ledger records configuration changes since the last start by section, 
 });
 
 test("audit export as OpenTelemetry logs has every record", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {} });
+  const folder = makeUntypedFolder(context, { mcpServers: {} });
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const { stdout } = await runGlovebox(["audit", "export", "--format", "otlp"], { folder });
   const [request] = parseJsonLines(stdout) as {

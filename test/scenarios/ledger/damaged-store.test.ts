@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { makeFolder, runGlovebox } from "../../fixtures/product.ts";
+import { makeUntypedFolder, runGlovebox } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const HEADER_BYTES = 100;
@@ -49,7 +49,7 @@ function renameLedger(path: string): Buffer {
 
 /** A folder with a store that has records; everything is in the one file. */
 async function makeStore(context: TestContext): Promise<{ readonly folder: string; readonly path: string }> {
-  const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./store/glovebox.db" } });
+  const folder = makeUntypedFolder(context, { mcpServers: {}, store: { url: "sqlite:./store/glovebox.db" } });
   const { code, stderr } = await runGlovebox(["run", "-"], { folder, input: "return 1" });
   assert.equal(code, 0, stderr);
   const path = join(folder, "store/glovebox.db");

@@ -31,7 +31,7 @@ function makePlace(context: TestContext, ...flags: readonly string[]): Place {
   return {
     path,
     changes: () => (existsSync(log) ? readFileSync(log, "utf8").length / "changed\n".length : 0),
-    open: () => createGlovebox({ mcpServers, store: { url: `sqlite:${path}` } }),
+    open: () => createGlovebox({ mcpServers, analysis: { types: "off" }, store: { url: `sqlite:${path}` } }),
     async read(look) {
       await using store = await openStore({ path, now: Date.now });
       const seed = Buffer.from(readFileSync(join(folder, "ledger.key"), "utf8").trim(), "hex");
@@ -80,7 +80,10 @@ test("deleting the store of a running gateway stops everything, and the next sta
   {
     await using glovebox = await place.open();
     await glovebox.execute(CHANGE);
-    await wait(1_500); // until a head is signed
+    for (let isSigned = false; !isSigned; await wait(50)) {
+      const verdict = await place.read((reader) => reader.verify());
+      isSigned = verdict.ok && verdict.signed === verdict.records;
+    }
     for (const file of ["", "-wal", "-shm"]) rmSync(place.path + file, { force: true });
     await assert.rejects(glovebox.execute(CHANGE), UNAVAILABLE);
     assert.equal(place.changes(), 1);

@@ -10,7 +10,7 @@ import { test } from "node:test";
 
 import {
   findStore,
-  makeFolder,
+  makeUntypedFolder,
   runGlovebox as runIn,
   startFor,
   untilEnded,
@@ -45,7 +45,7 @@ async function logIn(
 
 test("a server that requires a login gets one, programs use it, and no token is visible", async (context) => {
   await using provider = await openLoginProvider();
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort] } } },
   });
   const before = await runGlovebox(["servers"], folder);
@@ -92,7 +92,7 @@ test("a server that requires a login gets one, programs use it, and no token is 
 test("a call that needs more scopes names them, and another login adds them", async (context) => {
   await using provider = await openLoginProvider();
   provider.requiredScope = "notes:write";
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort] } } },
   });
   assert.equal((await logIn(context, folder, provider)).code, 0);
@@ -113,7 +113,7 @@ test("a call that needs more scopes names them, and another login adds them", as
 
 test("an authorization server in a private network needs a grant of the operator", async (context) => {
   await using provider = await openLoginProvider();
-  const folder = makeFolder(context, { mcpServers: { notes: { url: provider.url } } });
+  const folder = makeUntypedFolder(context, { mcpServers: { notes: { url: provider.url } } });
   const refused = await runGlovebox(["servers", "login", "notes"], folder);
   assert.equal(refused.code, 1);
   assert.equal(refused.stdout, "");
@@ -125,7 +125,7 @@ test("an authorization server in a private network needs a grant of the operator
 });
 
 test("servers login accepts only configured HTTP servers", async (context) => {
-  const folder = makeFolder(context, { mcpServers: { local: { command: "true", start: "lazy" } } });
+  const folder = makeUntypedFolder(context, { mcpServers: { local: { command: "true", start: "lazy" } } });
   const stdio = await runGlovebox(["servers", "login", "local"], folder);
   assert.deepEqual([stdio.code, /local is not an HTTP server/.test(stdio.stderr)], [2, true]);
   const unknown = await runGlovebox(["servers", "login", "unknown"], folder);

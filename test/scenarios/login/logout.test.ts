@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 
 import { CLIENT, openLoginProvider } from "../../fixtures/login-provider.ts";
 import type { LoginProvider } from "../../fixtures/login-provider.ts";
-import { makeFolder, runGlovebox, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import { makeUntypedFolder, runGlovebox, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
 
 /** Logs in, uses the login once, and returns the folder and the token that was used. */
 async function enter(
@@ -14,7 +14,7 @@ async function enter(
   provider: LoginProvider,
   oauth: object = {},
 ): Promise<readonly [string, string]> {
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort], ...oauth } } },
   });
   if ("clientSecret" in oauth) {

@@ -11,7 +11,7 @@ import { createGlovebox } from "../../../src/main.ts";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../../src/main.ts";
 import { passingStore } from "../../fixtures/passing-store.ts";
 import { probeWith } from "../../fixtures/observe-settings.ts";
-import { makeFolder, runGlovebox } from "../../fixtures/product.ts";
+import { makeFolder, makeUntypedFolder, runGlovebox } from "../../fixtures/product.ts";
 
 let place = "";
 const server = createServer(async (request, response) => {
@@ -36,8 +36,15 @@ const open = (config: GloveboxConfig = {}, engine: EngineName = "isolate"): Prom
   createGlovebox({
     store: passingStore(),
     approvals: { graceMs: 0 },
+    analysis: { types: "off" },
     ...config,
-    sandbox: { engine, networkPolicy: { mode: "allowed", grants: [place] }, ...config.sandbox },
+    // A busy machine ends no program.
+    sandbox: {
+      engine,
+      networkPolicy: { mode: "allowed", grants: [place] },
+      limits: { wallMs: 300_000 },
+      ...config.sandbox,
+    },
   });
 const outcome = ({ value, error }: ExecutionResult): unknown => error?.code ?? value;
 
@@ -95,12 +102,12 @@ describe("policy for fetch", () => {
     const code = "return (await fetch(input)).status";
     const { state, calls } = await glovebox.execute({ code, input: `http://${place}/json` });
     assert.deepEqual([state, calls[0]?.effect], ["paused", "destroy"]);
-    const folder = makeFolder(context, { policy });
+    const folder = makeUntypedFolder(context, { policy });
     const asked = await runGlovebox(["policy", "explain", "glovebox.fetch", "--json"], { folder });
     const { effect, decision } = JSON.parse(asked.stdout) as { effect: string; decision: string };
     assert.deepEqual([asked.code, effect, decision], [3, "destroy", "ask"]);
     const args = JSON.stringify({ url: "https://a.example", method: "POST" });
-    const plain = makeFolder(context, {});
+    const plain = makeUntypedFolder(context, {});
     const allowed = await runGlovebox(["policy", "explain", "glovebox.fetch", "--args", args], { folder: plain });
     assert.deepEqual([allowed.code, allowed.stdout.split("\n")[0]], [0, "allow: glovebox.fetch (write) by local"]);
   });
@@ -257,7 +264,7 @@ describe("records and descriptions of fetch", () => {
       [{ mcpServers: { web: { url: "http://127.0.0.1:1/", start: "lazy", networkPolicy } } }, "an upstream"],
       [{ openapi: { api: { document: "./none.json", tools } } }, "an upstream"],
     ] as const) {
-      const folder = makeFolder(context, config);
+      const folder = makeUntypedFolder(context, config);
       const run = async (...flags: string[]): Promise<unknown> => {
         const { code, stderr } = await runGlovebox(["run", "-", ...flags], { folder, input: "return 1" });
         return [code, stderr.includes(`warning: ${who} may send requests to every public host`)];

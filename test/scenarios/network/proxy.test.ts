@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { findStore, makeFolder, runGlovebox } from "../../fixtures/product.ts";
+import { findStore, makeUntypedFolder, runGlovebox } from "../../fixtures/product.ts";
 
 const PASSWORD = "pr0xy/p4ss+word=2718281828";
 const WRONG = "wr0ng/p4ss+word=3141592653";
@@ -40,7 +40,7 @@ after(() => {
 });
 
 test("only the proxy receives its password, and a wrong one is a clear error without the password", async (context) => {
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: {},
     sandbox: { networkPolicy: { mode: "allowed", grants: [FAR] } },
     egress: {

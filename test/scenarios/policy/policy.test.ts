@@ -11,7 +11,14 @@ import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { connect } from "../../fixtures/mcp-client.ts";
-import { makeFolder, parseJsonLines, probe, runGlovebox, serveFor, waitForOutput } from "../../fixtures/product.ts";
+import {
+  makeUntypedFolder,
+  parseJsonLines,
+  probe,
+  runGlovebox,
+  serveFor,
+  waitForOutput,
+} from "../../fixtures/product.ts";
 
 const LEGACY = { era: "2025-11-25", mode: "legacy" } as const;
 const RULES = [
@@ -38,7 +45,7 @@ function clientOf(client: Awaited<ReturnType<typeof connect>>) {
   };
 }
 
-async function serve(context: TestContext, config: unknown, folder = makeFolder(context, config)) {
+async function serve(context: TestContext, config: unknown, folder = makeUntypedFolder(context, config)) {
   const { mcp, child } = await serveFor(context, folder);
   const client = await connect(context, mcp, LEGACY);
   return { folder, child, client, ...clientOf(client) };
@@ -79,7 +86,7 @@ describe("a tool that is denied to agents", () => {
     );
   });
   test("a tool that is denied to agents is available to the operator", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const { stdout } = await runGlovebox(["run", "-", "--json"], {
       folder,
       input: "return await probe.echo({ a: 1 })",
@@ -90,7 +97,7 @@ describe("a tool that is denied to agents", () => {
 
 describe("glovebox policy", () => {
   test("glovebox policy lists rules, strictest first, and the profile", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const { code, stdout } = await runGlovebox(["policy"], { folder });
     assert.deepEqual(
       [code, stdout.split("\n")],
@@ -107,7 +114,7 @@ describe("glovebox policy", () => {
     );
   });
   test("glovebox policy explains each decision with every rule, and exits as the call would", async (context) => {
-    const folder = makeFolder(context, CONFIG);
+    const folder = makeUntypedFolder(context, CONFIG);
     const explain = async (...args: string[]) => {
       const { code, stdout } = await runGlovebox(["policy", "explain", ...args, "--json"], { folder });
       const { decision, rule, rules = [] } = JSON.parse(stdout || "{}") as Record<string, never> & { rules?: object[] };
@@ -128,12 +135,12 @@ describe("glovebox policy", () => {
     assert.deepEqual([allowed.code, allowed.decision, allowed.rule], [0, "allow", "profile:balanced"]);
     const asked = await explain("probe.about");
     assert.deepEqual([asked.code, asked.decision, asked.rule], [3, "ask", "odd"]);
-    const unknown = await runGlovebox(["policy", "explain", "probe.ecoh"], { folder });
+    const unknown = await runGlovebox(["policy", "explain", "probe.chnage"], { folder });
     assert.deepEqual([unknown.code, /Did you mean probe\./.test(unknown.stderr)], [1, true]);
     assert.equal((await runGlovebox(["policy", "explain", "probe.echo", "--args", "5"], { folder })).code, 2);
   });
   test("glovebox policy simulates a rule file over past calls, and reports what cannot be decided", async (context) => {
-    const folder = makeFolder(context, { mcpServers: { probe: probe() } });
+    const folder = makeUntypedFolder(context, { mcpServers: { probe: probe() } });
     const input =
       "await probe.echo({}); await probe.change({ amount: 1 }); await probe.change({}); await probe.about({})";
     await runGlovebox(["run", "-"], { folder, input });
@@ -166,13 +173,13 @@ describe("glovebox policy", () => {
 });
 
 test("a running gateway reloads its rule file, keeps the old rules if it is broken, and records each change", async (context) => {
-  const folder = makeFolder(context, { mcpServers: { probe: probe() }, policy: { file: "rules.json" } });
+  const folder = makeUntypedFolder(context, { mcpServers: { probe: probe() }, policy: { file: "rules.json" } });
   const write = (rules: unknown): void => writeFileSync(join(folder, "rules.json"), JSON.stringify({ rules }));
   write([]);
   const { run, child } = await serve(context, undefined, folder);
   const code = "return (await probe.change({})).done";
   const until = async (wanted: unknown): Promise<unknown> => {
-    for (let tries = 0; tries < 30; tries += 1) {
+    for (let tries = 0; tries < 300; tries += 1) {
       if ((await run(code)) === wanted) return wanted;
       await wait(200);
     }

@@ -10,7 +10,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { connect } from "../../fixtures/mcp-client.ts";
-import { makeFolder, parseJsonLines, probe, runGlovebox, serveFor, untilEnded } from "../../fixtures/product.ts";
+import { makeUntypedFolder, parseJsonLines, probe, runGlovebox, serveFor, untilEnded } from "../../fixtures/product.ts";
 
 const LEGACY = { era: "2025-11-25", mode: "legacy" } as const;
 
@@ -24,7 +24,7 @@ async function serve(context: TestContext, folder: string) {
   const { mcp, child } = await serveFor(context, folder);
   const client = await connect(context, mcp, LEGACY);
   const run = async (code: string): Promise<Result> => {
-    const answer = await client.callTool({ name: "execute", arguments: { code } });
+    const answer = await client.callTool({ name: "execute", arguments: { code, detail: "full" } });
     return answer.structuredContent as Result;
   };
   return { run, child };
@@ -33,7 +33,7 @@ async function serve(context: TestContext, folder: string) {
 const codeOf = ({ error, value }: Result): unknown => error?.code ?? value;
 
 test("executions of parallel clients stop exactly at the quota, also after kill -9 and a restart", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {}, quotas: { executionsPerMinute: 5 } });
+  const folder = makeUntypedFolder(context, { mcpServers: {}, quotas: { executionsPerMinute: 5 } });
   const first = await serve(context, folder);
   const codes = (await Promise.all(Array.from({ length: 3 }, () => first.run("return 1")))).map(codeOf);
   assert.deepEqual(codes, [1, 1, 1]);
@@ -62,7 +62,7 @@ test("executions of parallel clients stop exactly at the quota, also after kill 
 
 test("refused requests with large inputs do not fill the disk, and the one that was accepted is stored", async (context) => {
   const store = { url: "sqlite:./data/glovebox.db" };
-  const folder = makeFolder(context, { mcpServers: {}, store, quotas: { executionsPerMinute: 1 } });
+  const folder = makeUntypedFolder(context, { mcpServers: {}, store, quotas: { executionsPerMinute: 1 } });
   const { mcp } = await serveFor(context, folder);
   const client = await connect(context, mcp, LEGACY);
   const INPUT_BYTES = 500_000;
@@ -81,7 +81,7 @@ test("refused requests with large inputs do not fill the disk, and the one that 
 
 test("a program can catch a call that a quota refuses, and the call is in the trace and in the ledger", async (context) => {
   const rates = [{ tools: ["probe.echo"], calls: 10 }];
-  const folder = makeFolder(context, { mcpServers: { probe: probe() }, quotas: { rates } });
+  const folder = makeUntypedFolder(context, { mcpServers: { probe: probe() }, quotas: { rates } });
   const { run } = await serve(context, folder);
   const { value, calls } = await run(`
     const tries = await Promise.all(Array.from({ length: 40 }, () => probe.echo({}).then(() => "ok", (error) => error.code)));
@@ -98,7 +98,10 @@ test("a program can catch a call that a quota refuses, and the call is in the tr
 });
 
 test("executions of an operator at the command line are not counted", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {}, quotas: { executionsPerMinute: 2, executionMsPerHour: 1 } });
+  const folder = makeUntypedFolder(context, {
+    mcpServers: {},
+    quotas: { executionsPerMinute: 2, executionMsPerHour: 1 },
+  });
   const lines = Array.from({ length: 20 }, (_, id) => JSON.stringify({ id, code: "return 1" }));
   writeFileSync(join(folder, "batch.jsonl"), lines.join("\n"));
   const { code, stdout } = await runGlovebox(["run", "--batch", "batch.jsonl", "--parallel", "4"], { folder });

@@ -66,7 +66,7 @@ describe("a denied tool beside a new one of the same name", () => {
     assert.deepEqual(await run(folder), denied);
     const servers = await runGlovebox(["servers"], { folder });
     assert.match(servers.stdout, /withheld: transferFunds, collides\n/);
-    assert.equal((await runGlovebox(["servers", "approve", "my-bank", "transferFunds"], { folder })).code, 0);
+    assert.equal((await runGlovebox(["servers", "approve", "my-bank", "transferFunds", "--yes"], { folder })).code, 0);
     const digits = createHash("sha256").update("transferFunds").digest("hex").slice(0, 6);
     assert.deepEqual(await run(folder), { ...denied, [`transferFunds${digits}`]: "POLICY_DENIED" });
   });

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { loadSettings } from "../../../src/config/index.ts";
-import { createPrincipal } from "../../../src/host-powers.ts";
+import { LIBRARY } from "../../../src/identity/index.ts";
 import type { ExecutionResult } from "../../../src/main.ts";
 import { openGateway } from "../../../src/open-gateway.ts";
 import { openRecords } from "../../../src/open-records.ts";
@@ -62,7 +62,7 @@ const SEND = 'return (await fetch(input, { headers: { "x-key": secrets.KEY } }))
 
 describe("errors and records of program secrets", () => {
   test("a secret that is not granted fails before the program runs, and describe lists the granted ones", async () => {
-    await using gateway = await openSecretGateway();
+    await using gateway = await openSecretGateway({}, { analysis: {} });
     await using glovebox = await gateway.open();
     const { error } = await glovebox.execute({ code: "return secrets.KEX" });
     assert.deepEqual(
@@ -147,7 +147,7 @@ test("a program that is suspended while its gateway ends resumes with the same t
   assert.equal(decided.code, 0, decided.stderr);
   const settings = await loadSettings(`${gateway.folder}/glovebox.config.json`, {});
   await using second = await openGateway(settings, { lasting: true });
-  const principal = createPrincipal("library", "service");
+  const principal = LIBRARY;
   const look = () => second.view({ principal, execution });
   let view = await look();
   for (; view.state === "paused" || view.state === "running"; view = await look()) await wait(20);

@@ -12,7 +12,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import {
   LAUNCHER,
   findStore,
-  makeFolder,
+  makeUntypedFolder,
   probe,
   runGlovebox,
   startGlovebox,
@@ -20,6 +20,7 @@ import {
 } from "../../fixtures/product.ts";
 import type { Addresses } from "../../fixtures/product.ts";
 import { commandOf, listDescendants } from "../../fixtures/processes.ts";
+import { openAdminSession } from "../../fixtures/admin-session.ts";
 
 const KEY = "8f1d3a5c7e90b2d4f6081a3c5e7092b4d6f80a1c3e507294b6d8fa1c3e5f7091";
 const NEXT_KEY = KEY.replace("8f", "9f");
@@ -40,7 +41,7 @@ async function serve(context: TestContext, folder: string, environment: Environm
   const child = startGlovebox(["serve", "--json", "--port", "0"], folder, environment);
   context.after(() => child.kill("SIGKILL"));
   const { url, admin } = JSON.parse(await waitForOutput(child, /\}\n$/)) as Addresses;
-  const headers = { authorization: `Bearer ${new URL(admin).hash.slice("#token=".length)}` };
+  const headers = await openAdminSession(admin);
   const findHolders = (value: string): readonly string[] =>
     listDescendants(child.pid ?? 0)
       .filter((pid) => environmentOf(pid).includes(value))
@@ -74,7 +75,7 @@ async function set(folder: string, value: string, environment: Environment = {})
 }
 
 test("a running gateway restarts an upstream when its secret is set or removed, and no other process gets the value", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   await set(folder, "value-1");
   const gateway = await serve(context, folder);
   await gateway.untilHolderHas("value-1");
@@ -90,7 +91,7 @@ test("a running gateway restarts an upstream when its secret is set or removed, 
 });
 
 test("two gateways keep running after rotate-key, and a missing or readable key file is refused", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   await set(folder, "value-1");
   const gateways = await Promise.all([serve(context, folder), serve(context, folder)]);
   const keyFile = join(dirname(findStore(folder)), "glovebox.key");
@@ -118,7 +119,7 @@ test("two gateways keep running after rotate-key, and a missing or readable key 
 });
 
 test("a gateway with a key in its environment takes over a new key, and a start with the old one is refused", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   const [former, next] = [{ GLOVEBOX_ENCRYPTION_KEY: KEY }, { GLOVEBOX_ENCRYPTION_KEY: NEXT_KEY }];
   await set(folder, "value-1", former);
   const gateway = await serve(context, folder, former);

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { EVERYTHING, findStore, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { EVERYTHING, findStore, makeUntypedFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const VALUE = "s3cr3t-vAlue/with+odd=chars-3141592653589793";
@@ -43,7 +43,7 @@ test("the search for leaks finds a planted value in every encoding", () => {
 });
 
 test("a secret reaches only the upstream that names it", async (context) => {
-  const folder = makeFolder(context, CONFIG);
+  const folder = makeUntypedFolder(context, CONFIG);
   const set = await runGlovebox(["secrets", "set", "API_TOKEN"], { folder, input: `${VALUE}\n` });
   assert.deepEqual(set, {
     code: 0,
@@ -91,7 +91,7 @@ test("a secret reaches only the upstream that names it", async (context) => {
 });
 
 test("a missing secret fails its server with a remedy, and setting it fixes the server", async (context) => {
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { probe: { ...probe(), env: { TOKEN: "${secret:PROBE_TOKEN}" } }, other: probe() },
   });
   const ask = async (): Promise<readonly Record<string, unknown>[]> => {
@@ -114,7 +114,7 @@ test("a missing secret fails its server with a remedy, and setting it fixes the 
 });
 
 test("secrets set refuses an empty value and an invalid name", async (context) => {
-  const folder = makeFolder(context, { mcpServers: {} });
+  const folder = makeUntypedFolder(context, { mcpServers: {} });
   const empty = await runGlovebox(["secrets", "set", "A"], { folder, input: "" });
   assert.equal(empty.code, 2);
   assert.match(empty.stderr, /Standard input is empty/);

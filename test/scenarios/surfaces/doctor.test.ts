@@ -32,7 +32,7 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.match(stdout, /^ok {6}store: \S+glovebox\.db$/m);
     assert.match(stdout, /^ok {6}sandbox: quickjs engine ran a program in [\d.]+ ms$/m);
     assert.match(stdout, /^(ok {6}|warning )isolation: (strict|confined|process)/m);
-    assert.match(stdout, /^ok {6}upstream inventory: 5 tools$/m);
+    assert.match(stdout, /^ok {6}upstream inventory: 5 tools; confine off$/m);
     assert.doesNotMatch(stdout, /FAILED/);
   });
 
@@ -42,7 +42,9 @@ describe("doctor", { concurrency: 2 }, () => {
     const checks = parseChecks(stdout);
     assert.equal(code, 0);
     const names = checks.map(({ name }) => name).filter((name) => !name.startsWith("layer "));
-    assert.deepEqual(names, ["node", "configuration", "store", "sandbox", "isolation", "upstream inventory", "ledger"]);
+    const upstreams = ["upstream inventory", "confinement"];
+    assert.deepEqual(names, ["node", "configuration", "store", "sandbox", "isolation", ...upstreams, "ledger"]);
+    assert.deepEqual(find(checks, "confinement")?.message, "not confined, so with your rights: inventory");
     assert.deepEqual(
       checks.filter(({ state }) => state === "failed"),
       [],
@@ -86,12 +88,12 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.deepEqual(
       checks.filter(({ name }) => name.startsWith("upstream ")),
       [
-        { name: "upstream inventory", state: "ok", message: "5 tools" },
+        { name: "upstream inventory", state: "ok", message: "5 tools; confine off" },
         {
           name: "upstream gone",
           state: "failed",
           message: "command not found: no-such-command",
-          hint: `Check that no-such-command is installed and on the PATH of the gateway, and that the folder ${folder} exists`,
+          hint: "Check that no-such-command is installed and on the PATH of the gateway, and that the folder ~ exists",
         },
         {
           name: "upstream crash",

@@ -13,7 +13,14 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { passingStore } from "../../fixtures/passing-store.ts";
-import { LAUNCHER, cleanEnvironment, makeFolder, probe, untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import {
+  CLONE_LAUNCHER,
+  cleanEnvironment,
+  makeFolder,
+  probe,
+  untilEnded,
+  waitForOutput,
+} from "../../fixtures/product.ts";
 import { isAlive, listDescendants, untilGone } from "../../fixtures/processes.ts";
 
 const OLDEST_MAJOR = 24;
@@ -41,7 +48,7 @@ interface Launch {
 
 function launch(
   args: readonly string[],
-  { context, folder, launcher = LAUNCHER }: Launch,
+  { context, folder, launcher = CLONE_LAUNCHER }: Launch,
 ): ChildProcessWithoutNullStreams {
   assert.ok(OLD);
   const child = spawn(OLD, [launcher, ...args], { cwd: folder, env: cleanEnvironment(folder) });
@@ -112,7 +119,7 @@ async function keepIn(context: TestContext, mode: number): Promise<readonly stri
   mkdirSync(kept, { recursive: true });
   chmodSync(kept, mode);
   const env = { ...cleanEnvironment(folder), XDG_CACHE_HOME: folder };
-  const { code, stderr } = await finish(spawn(process.execPath, [LAUNCHER, "--version"], { cwd: folder, env }));
+  const { code, stderr } = await finish(spawn(process.execPath, [CLONE_LAUNCHER, "--version"], { cwd: folder, env }));
   assert.deepEqual([code, stderr], [0, ""]);
   return readdirSync(kept);
 }

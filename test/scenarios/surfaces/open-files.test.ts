@@ -2,16 +2,16 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { findTools } from "../../../src/sandbox/confinement/confine.ts";
 import { countLeastFiles } from "../../../src/sandbox/start-child.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder } from "../../fixtures/product.ts";
 
-const { prlimit } = findTools();
-const options = { skip: prlimit === undefined && "prlimit is not installed here" };
+const PRLIMIT = "/usr/bin/prlimit";
+const options = { skip: !existsSync(PRLIMIT) && "prlimit is not installed here" };
 /** 64, unless this process inherited descriptors, which its children inherit too. */
 const LEAST = countLeastFiles();
 /** A descriptor above all others, and what the sandbox then needs. */
@@ -24,7 +24,7 @@ async function runWith(context: TestContext, most: number, inherited?: number): 
   const args = [`--nofile=${most}:${most}`, "--", process.execPath, LAUNCHER, "run", "-"];
   const stdio: ("pipe" | "ignore")[] = ["pipe", "pipe", "pipe"];
   if (inherited !== undefined) stdio.push(...Array<"ignore">(inherited - stdio.length).fill("ignore"), "pipe");
-  const child = spawn(prlimit ?? "", args, { cwd: folder, env: cleanEnvironment(folder), stdio });
+  const child = spawn(PRLIMIT, args, { cwd: folder, env: cleanEnvironment(folder), stdio });
   const ended = new Promise<number | null>((done) => child.once("close", done));
   const { stdin, stdout, stderr } = child;
   assert.ok(stdin && stdout && stderr);

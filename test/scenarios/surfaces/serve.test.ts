@@ -28,6 +28,7 @@ import {
   untilEnded,
   waitForOutput,
 } from "../../fixtures/product.ts";
+import { openAdminSession } from "../../fixtures/admin-session.ts";
 
 const CONFIG = { mcpServers: { inventory: INVENTORY, probe: probe() } };
 const TWO_UPSTREAMS = `
@@ -56,10 +57,11 @@ async function travel(transport: Transport, { era, mode }: (typeof ERAS)[number]
     assert.deepEqual((found.structuredContent as { tools: unknown }).tools, [
       {
         name: "inventory.deleteProduct",
-        summary: "Removes a product for good. Orders that name it stay.",
+        summary: "Removes a product for good.",
         effect: "destroy",
         server: "inventory",
         upstreamName: "delete_product",
+        signature: "inventory.deleteProduct(args: { sku: string }): Promise<{ deleted: string }>",
       },
     ]);
 
@@ -71,7 +73,7 @@ async function travel(transport: Transport, { era, mode }: (typeof ERAS)[number]
 
     const executed = await client.callTool({
       name: "execute",
-      arguments: { code: TWO_UPSTREAMS, input: { text: "hello" }, limits: { wallMs: 20_000 } },
+      arguments: { code: TWO_UPSTREAMS, input: { text: "hello" }, limits: { wallMs: 20_000 }, detail: "full" },
     });
     const { state, value, calls } = executed.structuredContent as Record<string, unknown>;
     assert.deepEqual([executed.isError, state, value], [false, "completed", { count: 30, said: "hello" }]);
@@ -117,7 +119,7 @@ test("serve --json prints the addresses, and /health answers without a token", a
   const { url, mcp, admin, engine, isolation, servers } = await serveFor(context, folder);
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
   assert.equal(mcp, `${url}/mcp`);
-  assert.match(admin.slice(url.length), /^\/#token=[\w-]{32}$/);
+  assert.match(admin.slice(url.length), /^\/#code=[\w-]{43}$/);
   assert.deepEqual(
     servers.map(({ name, state }) => [name, state]),
     [
@@ -186,16 +188,16 @@ test("serve refuses a foreign Host or Origin, and accepts its own", async (conte
   }
 });
 
-test("the admin API accepts only the token of this start", async (context) => {
+test("the admin API accepts only a session, which a one-time code opens once", async (context) => {
   const { url, admin } = await serveFor(context, makeFolder(context, CONFIG));
-  const token = admin.slice(admin.indexOf("=") + 1);
-  for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: token }]) {
+  const code = admin.slice(admin.indexOf("=") + 1);
+  const session = await openAdminSession(admin);
+  await assert.rejects(openAdminSession(admin), /used/);
+  for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: `Bearer ${code}` }]) {
     const refused = await get(`${url}/api/status`, headers);
     assert.deepEqual([refused.status, codeOf(refused)], [401, "REQUEST_UNAUTHENTICATED"]);
   }
-  const inQuery = await get(`${url}/api/status?token=${token}`);
-  assert.equal(inQuery.status, 401);
-  const { status, body } = await get(`${url}/api/status`, { authorization: `Bearer ${token}` });
+  const { status, body } = await get(`${url}/api/status`, session);
   const { upstreams } = body as { upstreams: { name: string; state: string }[] };
   assert.equal(status, 200);
   assert.deepEqual(

@@ -8,7 +8,7 @@ import { startReceiver } from "../../../src/telemetry/fixtures/receiver.ts";
 import type { Receiver } from "../../../src/telemetry/fixtures/receiver.ts";
 import { connect } from "../../fixtures/mcp-client.ts";
 import { probeWith } from "../../fixtures/observe-settings.ts";
-import { makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { makeUntypedFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const MODERN = { era: "2026-07-28", mode: { pin: "2026-07-28" } } as const;
 /** More failures than usual in a minute. */
@@ -42,7 +42,7 @@ const NEVER_TOLD = [{ path: "note", equals: "no", not: true, missing: "holds" }]
 
 test("a client's trace continues through the execution and its calls to the upstream and the collector", async (context) => {
   await using collector = await startReceiver();
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { probe: probeWith() },
     policy: { rules: [{ decision: "deny", tools: ["probe.destroy"], effects: ["destroy"], when: NEVER_TOLD }] },
     traces: { enabled: true, endpoint: `${collector.url}/otlp/`, headers: { "x-key": "k-${secret:KEY}" } },
@@ -91,7 +91,7 @@ test("the environment sets the trace endpoint, unless the configuration does", a
   await using named = await startReceiver();
   await using other = await startReceiver();
   const run = async (traces: object): Promise<readonly number[]> => {
-    const folder = makeFolder(context, { mcpServers: {}, traces: { enabled: true, ...traces } });
+    const folder = makeUntypedFolder(context, { mcpServers: {}, traces: { enabled: true, ...traces } });
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: named.url };
     const ran = await runGlovebox(["run", "-"], { folder, input: "return 1", environment });
     assert.equal(ran.code, 0, ran.stderr);
@@ -103,7 +103,7 @@ test("the environment sets the trace endpoint, unless the configuration does", a
 
 test("a burst of failures is recorded, sent to the webhook, signed, and counted", async (context) => {
   await using receiver = await startReceiver();
-  const folder = makeFolder(context, {
+  const folder = makeUntypedFolder(context, {
     mcpServers: { probe: probeWith() },
     analysis: { enabled: false },
     metrics: { enabled: true },

@@ -19,6 +19,8 @@ import { runGlovebox, serveFor } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const SECRET = "canary-token-1234";
+/** A busy machine takes long to read a document. */
+const PATIENT = { startupTimeoutMs: 600_000 };
 const folder = mkdtempSync(join(tmpdir(), "glovebox-apis-"));
 let api: FakeApi;
 
@@ -38,9 +40,19 @@ before(async () => {
   }
   const baseUrl = api.origin;
   const openapi = {
-    pets: { document: DOCUMENTS.petstore, baseUrl: `${baseUrl}/pets`, auth: { api_key: "${secret:PETS_KEY}" } },
-    payments: { document: DOCUMENTS.payments, baseUrl: `${baseUrl}/pay`, headers: { "X-Key": "${secret:PETS_KEY}" } },
-    code: { document: `${baseUrl}/code.yaml` },
+    pets: {
+      document: DOCUMENTS.petstore,
+      baseUrl: `${baseUrl}/pets`,
+      auth: { api_key: "${secret:PETS_KEY}" },
+      ...PATIENT,
+    },
+    payments: {
+      document: DOCUMENTS.payments,
+      baseUrl: `${baseUrl}/pay`,
+      headers: { "X-Key": "${secret:PETS_KEY}" },
+      ...PATIENT,
+    },
+    code: { document: `${baseUrl}/code.yaml`, ...PATIENT },
     lost: { document: "./missing.yaml" },
   };
   const yaml = readFileSync(pathOf("codeHost"), "utf8");
@@ -105,10 +117,7 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
       ],
     );
     const { cause, hint } = servers[3] ?? {};
-    assert.deepEqual(
-      [cause, hint],
-      [`${join(folder, "missing.yaml")}: cannot be read (ENOENT)`, "Check the path and the permissions"],
-    );
+    assert.deepEqual([cause, hint], ["~/missing.yaml: cannot be read (ENOENT)", "Check the path and the permissions"]);
   });
 
   test("tools and describe show operations as typed functions with their effect", async () => {

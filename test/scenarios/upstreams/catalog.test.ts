@@ -21,10 +21,11 @@ const ask = (config: string, ...args: readonly string[]): Promise<CommandResult>
 
 const DELETE_PRODUCT = {
   name: "inventory.deleteProduct",
-  summary: "Removes a product for good. Orders that name it stay.",
+  summary: "Removes a product for good.",
   effect: "destroy",
   server: "inventory",
   upstreamName: "delete_product",
+  signature: "inventory.deleteProduct(args: { sku: string }): Promise<{ deleted: string }>",
 };
 
 const UPDATE_STOCK = `declare const inventory: {
@@ -57,7 +58,7 @@ const GONE = {
   transport: "stdio",
   tools: 0,
   cause: "command not found: no-such-command",
-  hint: `Check that no-such-command is installed and on the PATH of the gateway, and that the folder ${folder} exists`,
+  hint: "Check that no-such-command is installed and on the PATH of the gateway, and that the folder ~ exists",
 };
 const CRASHED = {
   name: "crash",
@@ -166,11 +167,11 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(
       stdout,
       [
-        "inventory: ready, 5 tools, stdio, MCP 2026-07-28",
-        "gone: failed, 0 tools, stdio",
+        "inventory: ready, 5 tools, stdio, MCP 2026-07-28, confine off",
+        "gone: failed, 0 tools, stdio, confine off",
         `  cause: ${GONE.cause}`,
         `  hint: ${GONE.hint}`,
-        "crash: failed, 0 tools, stdio",
+        "crash: failed, 0 tools, stdio, confine off",
         `  cause: ${CRASHED.cause}`,
         `  hint: ${CRASHED.hint}`,
         "  | reading settings",
@@ -209,7 +210,7 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     const { code, stdout } = await ask("healthy.json", "servers");
     assert.equal(
       stdout,
-      "inventory: ready, 5 tools, stdio, MCP 2026-07-28\nprobe: ready, 7 tools, stdio, MCP 2025-11-25\n",
+      "inventory: ready, 5 tools, stdio, MCP 2026-07-28, confine off\nprobe: ready, 7 tools, stdio, MCP 2025-11-25, confine off\n",
     );
     assert.equal(code, 0);
   });

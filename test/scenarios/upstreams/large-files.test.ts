@@ -8,7 +8,7 @@ import type { Client } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "../../fixtures/mcp-client.ts";
-import { makeFolder, serveFor } from "../../fixtures/product.ts";
+import { makeUntypedFolder, serveFor } from "../../fixtures/product.ts";
 
 const MIB = 1024 * 1024;
 const GALLERY = { command: process.execPath, args: [resolve("test/fixtures/servers/files-server.mjs")] };
@@ -37,7 +37,7 @@ async function callPictures(client: Client, count: number, bytes: number): Promi
 
 test("large files for a client of tools only", async (suite) => {
   const config = { mcpServers: { gallery: GALLERY }, expose: "tools" };
-  const { mcp } = await serveFor(suite, makeFolder(suite, config));
+  const { mcp } = await serveFor(suite, makeUntypedFolder(suite, config));
   for (const era of ERAS) {
     await suite.test(`a client of ${era.era} that uses tools only sees resume beside the tools`, async (context) => {
       const client = await connect(context, mcp, era);

@@ -41,7 +41,7 @@ test("notifications about changed lists", async (suite) => {
 
   await suite.test("changed lists are announced after an approval", async () => {
     const told = untilTold();
-    assert.equal((await runGlovebox(["servers", "approve", "probe", "echo"], { folder })).code, 0);
+    assert.equal((await runGlovebox(["servers", "approve", "probe", "echo", "--yes"], { folder })).code, 0);
     await told;
     assert.deepEqual(await namesOf(), ["probe_echo"]);
   });

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { findStore, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import { findStore, makeFolder, makeUntypedFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const SERVER = resolve("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
@@ -18,7 +18,7 @@ function fileServer(...folders: readonly string[]): object {
 
 /** A project with a file server on `given` and another server. */
 function makeProject(context: TestContext, given: string, config: object = {}): string {
-  const folder = makeFolder(context, { mcpServers: { files: fileServer(given), probe: probe() }, ...config });
+  const folder = makeUntypedFolder(context, { mcpServers: { files: fileServer(given), probe: probe() }, ...config });
   mkdirSync(join(folder, "docs"));
   writeFileSync(join(folder, "docs/page.md"), "a page");
   return folder;

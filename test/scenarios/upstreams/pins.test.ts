@@ -53,13 +53,29 @@ describe("a changed tool definition", { concurrency: 2 }, () => {
     const servers = await runGlovebox(["servers"], { folder });
     assert.match(servers.stdout, /withheld: echo, changed\n {4}description:\n {6}- Echoes what it gets\.\n {6}\+ /);
     assert.ok(!servers.stdout.includes("\u001b") && servers.stdout.includes("evil.example"));
-    const approved = await runGlovebox(["servers", "approve", "probe"], { folder });
+    assert.match(servers.stdout, /\n {4}! suspicious: description has a tag that addresses a model: "[^"]*<important>/);
+    const unasked = await runGlovebox(["servers", "approve", "probe"], { folder });
+    assert.deepEqual([unasked.code, /pass --yes/.test(unasked.stderr)], [2, true]);
+    assert.deepEqual(await run(folder), { code: "TOOL_WITHHELD", hint: HINT });
+    const rejected = await runGlovebox(["servers", "reject", "probe"], { folder });
+    assert.match(rejected.stdout, /withheld: echo, changed, rejected by operator\n[^]*probe: 1 rejected\n$/);
+    const none = await runGlovebox(["servers", "approve", "probe", "--all", "--yes"], { folder });
+    assert.match(none.stdout, /^probe: 0 approved\n$/);
+    const approved = await runGlovebox(["servers", "approve", "probe", "echo", "--yes"], { folder });
     assert.equal(approved.code, 0);
-    assert.match(approved.stdout, /withheld: echo, changed\n[^]*evil\.example[^]*probe: 1 approved\n$/);
+    assert.match(
+      approved.stdout,
+      /withheld: echo, changed, rejected by operator\n[^]*evil\.example[^]*probe: 1 approved\n$/,
+    );
     assert.deepEqual(await run(folder), { a: 1 });
     const ledger = await runGlovebox(["audit", "export"], { folder });
     const actions = ledger.stdout.split("\n").flatMap((line) => /"action":"(tool\.\w+)"/.exec(line)?.[1] ?? []);
-    assert.deepEqual(actions, [...Array.from({ length: 7 }, () => "tool.pinned"), "tool.held", "tool.approved"]);
+    assert.deepEqual(actions, [
+      ...Array.from({ length: 7 }, () => "tool.pinned"),
+      "tool.held",
+      "tool.rejected",
+      "tool.approved",
+    ]);
   });
 
   test("search names a withheld tool, and the other tools remain", async (context) => {
@@ -147,7 +163,7 @@ describe("servers approve", { concurrency: 2 }, () => {
     assert.deepEqual(refused.value, { code: "TOOL_WITHHELD", hint: HINT });
     const many = await runGlovebox(["servers", "approve", "probe"], { folder });
     assert.deepEqual([many.code, many.stdout], [2, ""]);
-    const one = await runGlovebox(["servers", "approve", "probe", "echo", "--json"], { folder });
+    const one = await runGlovebox(["servers", "approve", "probe", "echo", "--json", "--yes"], { folder });
     const { approved } = JSON.parse(one.stdout) as { approved: readonly { readonly tool: string }[] };
     assert.deepEqual(
       approved.map(({ tool }) => tool),
@@ -158,7 +174,7 @@ describe("servers approve", { concurrency: 2 }, () => {
 
   test("servers approve starts a lazy server, and refuses names that do not exist", async (context) => {
     const { folder } = makePlace(context, { pin: "approve" });
-    const all = await runGlovebox(["servers", "approve", "probe", "--all"], { folder });
+    const all = await runGlovebox(["servers", "approve", "probe", "--all", "--yes"], { folder });
     assert.match(all.stdout, /probe: 7 approved\n$/);
     assert.deepEqual(await run(folder), { a: 1 });
     const wrong = ["servers", "approve", "other", "--all"];

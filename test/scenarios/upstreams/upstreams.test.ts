@@ -7,6 +7,7 @@ import { test } from "node:test";
 
 import { EVERYTHING, makeFolder, probe, runGlovebox, serveFor } from "../../fixtures/product.ts";
 import { until } from "../../fixtures/processes.ts";
+import { openAdminSession } from "../../fixtures/admin-session.ts";
 
 interface Status {
   readonly upstreams: readonly { readonly name: string; readonly state: string; readonly cause?: string }[];
@@ -34,7 +35,7 @@ test("a server that crashes repeatedly is suspended in a running gateway, and se
   const flaky = { command, args: ["-c", 'test -e "$0" || exit 3; exec "$@"', flag, node, ...args] };
   const folder = makeFolder(context, { mcpServers: { flaky } });
   const { url, admin } = await serveFor(context, folder);
-  const headers = { authorization: `Bearer ${new URL(admin).hash.slice("#token=".length)}` };
+  const headers = await openAdminSession(admin);
   const look = async (path: string): Promise<unknown> => (await fetch(`${url}/api/${path}`, { headers })).json();
   const upstream = async (): Promise<Status["upstreams"][number] | undefined> =>
     ((await look("status")) as Status).upstreams[0];

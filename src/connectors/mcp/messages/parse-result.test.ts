@@ -7,10 +7,12 @@ import * as fc from "fast-check";
 
 import { GloveboxError } from "../../../domain/index.ts";
 
-import { parseResult } from "./parse-result.ts";
+import { runAtOnce } from "../../../timing/index.ts";
+import { parseResult as parseInSlices } from "./parse-result.ts";
 
 const clean = (text: string): string => text.replaceAll("\u001b", "");
 const text = (value: string): { readonly type: "text"; readonly text: string } => ({ type: "text", text: value });
+const parseResult = (...args: Parameters<typeof parseInSlices>) => runAtOnce(parseInSlices(...args));
 const convert = (raw: unknown): unknown => parseResult(raw, clean).value;
 
 function refused(raw: unknown): readonly [string, string] {

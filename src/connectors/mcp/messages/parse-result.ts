@@ -9,8 +9,10 @@
  * 5. anything else: the array of blocks, with placeholders where binary data was.
  */
 
-import { GloveboxError, isJsonObject, parseJson } from "../../../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Attachment, Json, JsonObject } from "../../../domain/index.ts";
+import { readJson } from "../../../text/index.ts";
+import type { SlicedWork } from "../../../timing/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
@@ -24,7 +26,7 @@ const MAX_ERROR_BYTES = 2048;
  * exception. Throws `UPSTREAM_RESULT_INVALID` for a result that violates the protocol. Drops binary blocks beside
  * structured content: the value has no place for them.
  */
-export function parseResult(rawResult: unknown, clean: TextCleaner): RemoteResult {
+export function* parseResult(rawResult: unknown, clean: TextCleaner): SlicedWork<RemoteResult> {
   if (!isJsonObject(rawResult)) throw invalid("it is not an object");
   const { content, structuredContent, isError } = rawResult;
   if (isError !== undefined && typeof isError !== "boolean") throw invalid("isError is not a boolean");
@@ -38,16 +40,17 @@ export function parseResult(rawResult: unknown, clean: TextCleaner): RemoteResul
     throw new GloveboxError("UPSTREAM_FAILED", toErrorText(blocks, clean), { hint });
   }
   const isStructured = structuredContent !== undefined && structuredContent !== null;
-  return isStructured ? { value: structuredContent, attachments: [] } : { value: blocksToValue(blocks), attachments };
+  if (isStructured) return { value: structuredContent, attachments: [] };
+  return { value: yield* blocksToValue(blocks), attachments };
 }
 
 /** Only the text of an object or an array is parsed: a text such as `42` or `true` stays a string. */
-function blocksToValue(blocks: readonly JsonObject[]): Json {
+function* blocksToValue(blocks: readonly JsonObject[]): SlicedWork<Json> {
   const [first] = blocks;
   if (!first) return null;
   const text = blocks.length === 1 ? textOf(first) : undefined;
   if (text === undefined) return blocks;
-  return (/^\s*[{[]/.test(text) ? parseJson(text) : undefined) ?? text;
+  return (/^\s*[{[]/.test(text) ? yield* readJson(text) : undefined) ?? text;
 }
 
 function textOf({ type, text }: JsonObject): string | undefined {

@@ -4,7 +4,9 @@ import type { Transport } from "@modelcontextprotocol/client";
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { ConnectorId } from "../../../domain/index.ts";
-import type { Egress } from "../../../egress/index.ts";
+import type { Egress, FetchLike } from "../../../egress/index.ts";
+import { readJson } from "../../../text/index.ts";
+import { runInSlices } from "../../../timing/index.ts";
 
 import { authorizeFetch } from "./authorize-fetch.ts";
 import type { UpstreamFailure } from "../../upstream-error.ts";
@@ -12,7 +14,7 @@ import { PLAIN_NETWORK, listPolicies } from "../../network-policies.ts";
 import { capStreams } from "./cap-events.ts";
 import { HttpTransport } from "./http-transport.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../../settings.ts";
-import type { ConnectionSettings, HttpSettings } from "../../settings.ts";
+import type { ConfinementReport, ConnectionSettings, HttpSettings } from "../../settings.ts";
 import { SseTransport } from "./sse-transport.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import type { StdioTransportOptions } from "./stdio-transport.ts";
@@ -37,6 +39,10 @@ export interface ServerTransport extends Transport {
   failure?(): UpstreamFailure | undefined;
   /** What the server printed, for the operator and never for a model. */
   stderr?(): readonly string[];
+  /** How the process is confined; `undefined` if it is not, or not started. */
+  confinement?(): ConfinementReport | undefined;
+  /** Called with the error of a call: it may name a file that the confinement does not include. */
+  noteError?(text: string): void;
   /** Describes the first line on standard output that is not a message. For the operator, too. */
   garbage?(): string | undefined;
 }
@@ -46,6 +52,12 @@ export async function createTransport(options: TransportOptions): Promise<Server
   const { settings, environment } = options;
   if (settings.kind !== "stdio") return createHttpTransport(settings, options);
   const { messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
+  const { confine } = settings;
+  if (confine) {
+    const configured = await settings.resolveEnv();
+    const launch = () => confine({ ...settings, env: configured });
+    return new StdioTransport({ ...options, ...settings, env: configured, messageBytes, launch });
+  }
   const inherited = Object.fromEntries(INHERITED.map((name) => [name, environment[name]]));
   const env = { ...inherited, ...(await settings.resolveEnv()) };
   return new StdioTransport({ ...options, ...settings, env, messageBytes });
@@ -67,6 +79,19 @@ async function createHttpTransport(settings: HttpSettings, { id, egress }: Trans
   const { tokens } = settings;
   tokens?.forget(); // applies a login or logout since the last connect
   const fetch = tokens && !new Headers(headers).has("authorization") ? authorizeFetch(id, plain, tokens) : plain;
-  const options = { url, fetch, headers };
+  const options = { url, fetch: parseInSlices(fetch), headers };
   return settings.kind === "sse" ? new SseTransport(options) : new HttpTransport(options);
+}
+
+/** The SDK asks a response for its JSON; a large one would be parsed in one piece. */
+function parseInSlices(fetch: FetchLike): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const json = async (): Promise<unknown> => {
+      const value = await runInSlices(readJson(await response.text()));
+      if (value === undefined) throw new SyntaxError("The answer is not valid JSON");
+      return value;
+    };
+    return Object.defineProperty(response, "json", { value: json });
+  };
 }

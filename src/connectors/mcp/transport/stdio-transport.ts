@@ -4,20 +4,23 @@
  */
 
 import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 
-import { settlesWithin } from "../../../timing/index.ts";
-import { isJsonObject, parseJson } from "../../../domain/index.ts";
-import type { ChildKeeper, FamilyWatch, Instant, Json, JsonObject } from "../../../domain/index.ts";
+import { runInSlices, settlesWithin } from "../../../timing/index.ts";
+import { isJsonObject } from "../../../domain/index.ts";
+import type { ChildKeeper, Instant, Json, JsonObject } from "../../../domain/index.ts";
 
+import { readJson } from "../../../text/index.ts";
+
+import { startLaunch } from "../../start-launch.ts";
+import type { PipedChild } from "../../start-launch.ts";
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
-import type { StdioSettings } from "../../settings.ts";
+import type { ConfinementReport, ServerLaunch, StdioSettings } from "../../settings.ts";
 import type { UpstreamFailure } from "../../upstream-error.ts";
 import { createLineSplitter, createNoticeBudget, createStderrTail } from "./child-output.ts";
 import { endChild, signalGroup, untilEvent } from "./child-process.ts";
@@ -31,8 +34,17 @@ const DRAIN_MS = 1_000;
 /** After a broken pipe: for the exit that most likely caused it, also on a busy machine. */
 const EXIT_MS = 2_000;
 
+/** Tracks the descendants of one child, including those that left its process group. */
+interface FamilyWatch {
+  /** Records the current descendants. Useless once the child has ended, because its children are reparented then. */
+  look(): void;
+  end(): void;
+}
+
 export interface StdioTransportOptions extends Pick<StdioSettings, "command" | "args" | "cwd"> {
   readonly env: Record<string, string | undefined>;
+  /** Confines the server: started in its place. Without it the server has the rights of the gateway's user. */
+  readonly launch?: () => Promise<ServerLaunch>;
   readonly messageBytes: number;
   readonly keeper: ChildKeeper;
   /** Without it, processes that left the child's group outlive the child. */
@@ -53,8 +65,6 @@ export interface LineChannel {
   onparsed?: ((message: JsonObject) => boolean) | undefined;
 }
 
-type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>;
-
 /** Starts nothing before `start()`. After `close()` or the child's exit it cannot be started again. */
 export class StdioTransport implements Transport, LineChannel {
   onclose?: (() => void) | undefined;
@@ -66,6 +76,8 @@ export class StdioTransport implements Transport, LineChannel {
   readonly #tail;
   readonly #admit;
   #child: PipedChild | undefined;
+  #launch: ServerLaunch | undefined;
+  #isClosed = false;
   #failure: UpstreamFailure | undefined;
   #garbage = { count: 0, first: "" };
   #family: FamilyWatch | undefined;
@@ -74,6 +86,8 @@ export class StdioTransport implements Transport, LineChannel {
   /** The lines of this turn. */
   #held = "";
   #onWritten: ((error?: unknown) => void)[] = [];
+  /** The large line that is being read, and those after it. */
+  #reading: Promise<void> | undefined;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -103,14 +117,15 @@ export class StdioTransport implements Transport, LineChannel {
   async start(): Promise<void> {
     if (this.#child) throw new TypeError("This transport was already started");
     const { command, args, env, cwd } = this.#options;
-    const child = spawn(command, args, {
-      detached: true,
-      shell: false,
-      windowsHide: true,
-      stdio: ["pipe", "pipe", "pipe"],
-      env,
-      cwd,
-    });
+    this.#launch = await this.#options.launch?.();
+    if (this.#isClosed) {
+      await this.#launch?.[Symbol.asyncDispose]();
+      throw new Error("The transport was closed while it was started");
+    }
+    const plain = { detached: true, shell: false, windowsHide: true } as const;
+    const child = this.#launch
+      ? startLaunch(this.#launch)
+      : spawn(command, args, { ...plain, stdio: ["pipe", "pipe", "pipe"], env, cwd });
     this.#child = child;
     this.#ended = this.#watch(child);
     try {
@@ -151,7 +166,16 @@ export class StdioTransport implements Transport, LineChannel {
     });
   }
 
+  confinement(): ConfinementReport | undefined {
+    return this.#launch?.status();
+  }
+
+  noteError(text: string): void {
+    this.#launch?.noteError(text);
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     if (!this.#child) return;
     await endChild(this.#child, () => this.#family?.look());
     await this.#ended;
@@ -165,7 +189,7 @@ export class StdioTransport implements Transport, LineChannel {
     child.stdout.once("end", () => void this.#endMute(child));
     this.#read(child);
     const { pid } = child;
-    if (pid === undefined) return;
+    if (pid === undefined) return this.#launch?.[Symbol.asyncDispose]();
     this.#options.keeper.keep(pid);
     this.#family = this.#options.watchFamily?.(pid);
     const closed = untilEvent(child, "close");
@@ -174,9 +198,18 @@ export class StdioTransport implements Transport, LineChannel {
     this.#family?.end();
     this.#options.keeper.release(pid);
     await settlesWithin(closed, DRAIN_MS);
+    await this.#reading;
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    this.#failure ??= describeExit(child);
+    await this.#launch?.[Symbol.asyncDispose]();
+    this.#failure ??= this.#describeEnd(child);
     this.onclose?.();
+  }
+
+  #describeEnd(child: PipedChild): UpstreamFailure {
+    const plain = describeExit(child);
+    const confined = this.#launch?.explainEnd(this.#tail.lines());
+    if (!confined) return plain;
+    return confined.kind === "crash" ? { ...plain, hint: confined.hint } : confined;
   }
 
   /** A child without an output can never answer; one that is exiting is given time to do so. */
@@ -194,7 +227,7 @@ export class StdioTransport implements Transport, LineChannel {
     const { messageBytes } = this.#options;
     const splitter = createLineSplitter(messageBytes);
     child.stdout.on("data", (chunk: Buffer) => {
-      for (const line of splitter.push(chunk)) this.#receive(line);
+      for (const line of splitter.push(chunk)) this.#receive(line, child.stdout);
       if (!splitter.isOverflown()) return;
       // Without parsing it, nothing tells whose answer the oversized line is, so the whole connection ends.
       child.stdout.removeAllListeners("data").resume();
@@ -202,13 +235,28 @@ export class StdioTransport implements Transport, LineChannel {
     });
   }
 
+  /** A large line is read in slices; later ones wait for it, so that they stay in order. */
+  #receive(line: string, output: Readable): void {
+    if (!this.#admit(line)) return;
+    this.#lookAround();
+    const work = readJson(line);
+    const first = this.#reading ? undefined : work.next();
+    if (first?.done === true) return this.#take(line, first.value);
+    output.pause();
+    const before = this.#reading ?? Promise.resolve();
+    const reading = before.then(async () => {
+      this.#take(line, await runInSlices(work));
+      if (this.#reading !== reading) return;
+      this.#reading = undefined;
+      output.resume();
+    });
+    this.#reading = reading;
+  }
+
   /**
    * A line that is not a message does not end the connection: it is counted, and the first one is kept as evidence.
    */
-  #receive(line: string): void {
-    if (!this.#admit(line)) return;
-    this.#lookAround();
-    const value = parseJson(line);
+  #take(line: string, value: Json | undefined): void {
     if (isJsonObject(value) && this.onparsed?.(value)) return;
     const message = parseMessage(value);
     if (message) return this.onmessage?.(message);

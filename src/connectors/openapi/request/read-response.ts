@@ -1,7 +1,10 @@
 /** From a response to the value that a program receives, or to an error. */
 
-import { GloveboxError, depthOf, mapTexts } from "../../../domain/index.ts";
+import { GloveboxError } from "../../../domain/index.ts";
 import type { Attachment, ConnectorId, Json } from "../../../domain/index.ts";
+import { findExcess, mapLargeTexts, readJson } from "../../../text/index.ts";
+import { runInSlices } from "../../../timing/index.ts";
+import type { SlicedWork } from "../../../timing/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
@@ -28,7 +31,9 @@ export async function readResponse(response: Response, context: ResponseContext)
   const bytes = new Uint8Array(await response.arrayBuffer());
   const mediaType = response.headers.get("content-type") ?? "";
   if (bytes.length === 0) return { value: null, attachments: [] };
-  if (isJsonType(mediaType)) return { value: parseBody(decode(bytes) ?? "", context), attachments: [] };
+  if (isJsonType(mediaType)) {
+    return { value: await runInSlices(parseBody(decode(bytes) ?? "", context)), attachments: [] };
+  }
   const text = isTextType(mediaType) || mediaType === "" ? decode(bytes) : undefined;
   if (text !== undefined) return { value: context.credentials.hide(text), attachments: [] };
   return toAttachment(bytes, mediaType);
@@ -43,16 +48,16 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 /** Masks credentials: an API may echo its requests. */
-function parseBody(text: string, { id, operation, credentials }: ResponseContext): Json {
-  try {
-    // After parsing, because escapes in the text could hide a credential. Keys are masked as well.
-    const value: Json = JSON.parse(text);
-    if (depthOf(value, MOST_DEPTH) > MOST_DEPTH) return value; // it is refused, and masking it would recurse
-    return mapTexts(value, (one) => credentials.hide(one));
-  } catch {
+function* parseBody(text: string, { id, operation, credentials }: ResponseContext): SlicedWork<Json> {
+  const value = yield* readJson(text);
+  if (value === undefined) {
     const message = `${id}: the answer to ${toPlace(operation)} is declared as JSON but is not`;
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, { hint: "Report it to the API's operator" });
   }
+  // One that is too large is refused, and masking it would recurse.
+  if (yield* findExcess(value, MOST_DEPTH)) return value;
+  // After parsing, because escapes in the text could hide a credential. Keys are masked as well.
+  return yield* mapLargeTexts(value, (one) => credentials.hide(one));
 }
 
 /** A program gets the kind and size of binary data, not the data. */

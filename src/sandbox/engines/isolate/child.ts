@@ -1,4 +1,4 @@
-/** The entry of a child that runs programs in V8 isolates: `child.js NATIVE MEMORY`. */
+/** The entry of a child that runs programs in V8 isolates: `child.mjs NATIVE MEMORY SEAL`. */
 
 import { serveChild } from "../serve-child.ts";
 import { createIsolateRealm } from "./isolate-realm.ts";
@@ -6,4 +6,5 @@ import { createIsolateRealm } from "./isolate-realm.ts";
 /** Making an isolate takes about as long. */
 const REST_MS = 2;
 
-await serveChild(createIsolateRealm, Number(process.argv[3]), REST_MS);
+const [, , , memoryBytes, seal] = process.argv;
+await serveChild(createIsolateRealm, { usualMemoryBytes: Number(memoryBytes), restMs: REST_MS, seal });

@@ -22,7 +22,8 @@ const FLAGS = [
 
 /** `node` is the executable of the gateway itself, so that the native module fits. */
 export function createIsolateEngine(node: string): Engine {
-  return createNodeEngine("isolate", node, FLAGS, [{ from: findNative(), at: "/engine/isolated-vm.node" }]);
+  const engine = createNodeEngine("isolate", node, FLAGS, [{ from: findNative(), at: "/engine/isolated-vm.node" }]);
+  return { ...engine, sealing: { makesThreads: true } };
 }
 
 /** The prebuilt module for this Node and platform; it ships inside the package, so nothing is compiled. */

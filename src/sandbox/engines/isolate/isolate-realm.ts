@@ -1,7 +1,5 @@
 /** A V8 isolate with the guest's world in it, made from a snapshot that already holds the guest's code. */
 
-import { createRequire } from "node:module";
-
 import type IsolatedVm from "isolated-vm";
 
 import { GUEST_SOURCE, GUEST_WARM_UP } from "../../guest.generated.ts";
@@ -14,8 +12,10 @@ const MEGABYTE = 1024 * 1024;
 const SMALLEST_MB = 8;
 const BOUNDARY = "\n    at (<isolated-vm boundary>)";
 
-/** Loaded by its path: a confined child has no folder of packages. */
-const { ivm }: { readonly ivm: typeof IsolatedVm } = createRequire(import.meta.url)(process.argv[2] ?? "");
+/** Loaded by its path, without a search: a confined child may not read folders of packages. */
+const native: { exports: { readonly ivm?: typeof IsolatedVm } } = { exports: {} };
+process.dlopen(native, process.argv[2] ?? "");
+const ivm = native.exports.ivm ?? process.exit(1);
 
 type Boot = (...host: readonly unknown[]) => Readonly<Record<string, unknown>>;
 type Start = (program: unknown, startText: string, atMs: number) => void;

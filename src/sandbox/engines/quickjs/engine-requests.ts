@@ -3,6 +3,9 @@
 import { SWITCH_TO_COMPUTE } from "../../wire.ts";
 import type { EngineAnswer, RequestEngine, Switching } from "../realm.ts";
 
+/** The other engine would have to repeat each message, so a program with many calls computes for longer here. */
+const REPEAT_MS = 0.1;
+
 const NEVER: EngineAnswer = { kind: "continue", againMs: Infinity };
 
 export class EngineRequests {
@@ -38,6 +41,11 @@ export class EngineRequests {
   step(): void {
     if (this.#steps === this.#atStep) this.ask("step");
     this.#steps += 1;
+  }
+
+  /** Call it for every message to and from the program. */
+  exchange(): void {
+    this.#afterMs += REPEAT_MS;
   }
 
   /** Call it while the program computes. */

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { buildImage } from "../../../../scripts/build-image.ts";
 import { digestOf } from "../../../text/index.ts";
 import { loadQuickjsImage } from "../../fixtures/quickjs-image.ts";
-import { findBuilt } from "../engine-files.ts";
+import { findBuilt } from "../../find-built.ts";
 import { GUARD_BYTES, STACK_ZEROED_BYTES, STATIC_BYTES, canReset, findDifference, parseImage, reset } from "./image.ts";
 import { FIRST_BYTES } from "./load-quickjs.ts";
 import type { QuickjsInstance } from "./load-quickjs.ts";

@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { Engine } from "../../engine.ts";
-import { createNodeEngine, findBuilt } from "../engine-files.ts";
+import { findBuilt } from "../../find-built.ts";
+import { createNodeEngine } from "../engine-files.ts";
 
 /**
  * Node's heap is small because programs are not in it. SIGUSR1 would open the inspector to any process that can send a
@@ -29,7 +30,7 @@ export function createQuickjsEngine(node: string, imageFile = IMAGE_FILE): Engin
     { from: findWasm(), at: "/engine/quickjs.wasm" },
     { from: findBuilt("quickjs", imageFile), at: "/engine/quickjs.image" },
   ]);
-  return { ...engine, overlapMs: OVERLAP_MS };
+  return { ...engine, overlapMs: OVERLAP_MS, sealing: { makesThreads: false } };
 }
 
 function findWasm(): string {

@@ -126,6 +126,7 @@ class QuickjsWorld implements EngineHost {
 
   deliver({ kind, id, text, atMs }: Frame, timeoutMs: number): void {
     const values = this.#values;
+    this.#requests.exchange();
     this.#within(timeoutMs, () =>
       this.#give(this.#image.deliver, [
         values.number(kind),
@@ -215,6 +216,7 @@ class QuickjsWorld implements EngineHost {
     if (kind === TO_HOST.OVERRUN) this.#sawViolation = true;
     if (kind !== TO_HOST.THREW) {
       this.#send(kind, id, text);
+      this.#requests.exchange();
       return this.#requests.step();
     }
     const thrown = trustThrown(text);

@@ -7,7 +7,8 @@ import { dirname, join } from "node:path";
 import { GloveboxError } from "../../../domain/index.ts";
 import { WIRE_DESCRIPTOR } from "../../engine.ts";
 import type { ChildCommand, Engine, EngineFile } from "../../engine.ts";
-import { findBuilt, listLibraries } from "../engine-files.ts";
+import { findBuilt } from "../../find-built.ts";
+import { listLibraries } from "../engine-files.ts";
 
 /** The version that the suites run on; the package is a peer that may be missing. */
 export const WORKERD_VERSION = "1.20261104.1";
@@ -31,7 +32,7 @@ export function createWorkerdEngine(require: NodeJS.Require = createRequire(impo
     command: () => commandOf(workerd, config),
     contained: {
       files: [
-        { from: realpathSync(workerd), at: WORKERD_AT },
+        { from: realpathSync(workerd), at: WORKERD_AT, isProgram: true },
         { from: config, at: CONFIG_AT },
         { from: child, at: WORKER_AT },
         { from: RANDOMNESS, at: RANDOMNESS, isDevice: true },

@@ -70,10 +70,11 @@ const SELECT = `SELECT ${HEAD.columns} FROM approvals`;
 const NEXT = "(SELECT coalesce(max(change), 0) + 1 FROM approvals)";
 const INSERT = `INSERT INTO approvals (${ROW.columns}, change) VALUES (${ROW.columns.replaceAll(/\w+/g, "?")}, ${NEXT})`;
 const UPDATE = `UPDATE approvals SET state = ?1, scope = ?2, decided_by = ?3, decided_at = ?4, note = ?5,
-  sealed_args = CASE WHEN ?1 <> 'pending' AND length(sealed_args) > ${KEPT_ARGUMENT_BYTES} THEN x'' ELSE sealed_args END,
+  sealed_args = CASE WHEN ?7 IS NOT NULL THEN ?7 WHEN ?1 <> 'pending' AND length(sealed_args) > ${KEPT_ARGUMENT_BYTES} THEN x'' ELSE sealed_args END,
   change = ${NEXT} WHERE id = ?6`;
-const RELATED = `${SELECT} WHERE execution = ? AND tool = ?
-  UNION ${SELECT} WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
+const RELATED = `${SELECT} WHERE execution = ?1 AND tool = ?2
+  UNION ${SELECT} WHERE principal = ?3 AND tool = ?4 AND args_digest = ?5 AND scope = 'session'
+  UNION ${SELECT} WHERE principal = ?3 AND tool = ?4 AND scope = 'session-tool' AND state IN ('approved', 'rejected')`;
 const PENDING = `SELECT count(*) AS principal, coalesce(sum(length(sealed_args)), 0) AS bytes,
   coalesce(sum(execution = ?3), 0) AS execution, coalesce(sum(session IS ?4), 0) AS session FROM approvals
   WHERE state = 'pending' AND principal = ?1 AND expires_at > ?2`;
@@ -118,8 +119,7 @@ export function createApprovals({ database, read, write }: Connection): Approval
     if (count("principal") > 0 && readColumn(found, "bytes", integer) + sealedArgs.length > most.bytes)
       throw tooMany(`The arguments of the pending approvals of ${principal} would exceed ${most.bytes} bytes`);
   };
-  const apply = (id: string, { state, scope, decidedBy, decidedAt, note }: ApprovalChange): void =>
-    void update.run(state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null, id);
+  const apply = (id: string, change: ApprovalChange): void => void update.run(...toUpdate(id, change));
 
   return {
     related: (call) => read(() => findRelated(call)),
@@ -153,6 +153,11 @@ export function createApprovals({ database, read, write }: Connection): Approval
   };
 }
 
+function toUpdate(id: string, { state, scope, decidedBy, decidedAt, note, sealedArgs }: ApprovalChange) {
+  const changed = [state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null] as const;
+  return [...changed, id, sealedArgs ?? null] as const;
+}
+
 function createSelections(database: DatabaseSync): (selection: ApprovalSelection) => readonly ApprovalHead[] {
   const statements = {
     one: database.prepare(`${SELECT} WHERE id = ?`),
@@ -179,7 +184,7 @@ function list(
 }
 
 /** Fields that the change does not contain are removed. */
-function merge(head: ApprovalHead, change: ApprovalChange): ApprovalHead {
+function merge(head: ApprovalHead, { sealedArgs: _, ...change }: ApprovalChange): ApprovalHead {
   const { scope: _scope, decidedBy: _by, decidedAt: _at, note: _note, ...request } = head;
   return { ...request, ...change };
 }

@@ -7,7 +7,14 @@ import { describe, test } from "node:test";
 import { digestOf } from "../../../text/index.ts";
 import { findChange } from "../../../catalog/index.ts";
 import { createDesk } from "../../../policy/approvals/create-desk.ts";
-import { OPERATOR, TOOL, changeTool, executionOf, openQueue } from "../../../policy/approvals/fixtures/open-queue.ts";
+import {
+  OPERATOR,
+  TOOL,
+  changeTool,
+  executionOf,
+  memoryRules,
+  openQueue,
+} from "../../../policy/approvals/fixtures/open-queue.ts";
 import type { Queue } from "../../../policy/approvals/fixtures/open-queue.ts";
 import { AGENT } from "../../../policy/rules/fixtures/decision-case.ts";
 import { createPrint } from "../add-command.ts";
@@ -23,9 +30,15 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
     principal: OPERATOR,
     print: createPrint({ stdout }, {}),
     terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
-    openRecords: async () => ({
+    openWithoutPolicy: async () => ({
       openDesk: async () =>
-        createDesk({ approvals, store, hide: (text) => text, findChange: (asked) => findChange(store.pins, asked) }),
+        createDesk({
+          approvals,
+          store,
+          rules: memoryRules().rules,
+          hide: (text) => text,
+          findChange: (asked) => findChange(store.pins, asked),
+        }),
       [Symbol.asyncDispose]: async () => undefined,
     }),
     // Every poll takes a second of this clock, so that the test does not wait.

@@ -55,6 +55,33 @@ const REVIEW: ApprovalReview = {
   calls: [{ seq: 1, tool: "shop.list", effect: "read", decision: "allow", outcome: "ok" }],
 };
 
+test("a reviewer sees the evidence of a call after its arguments, one line each", () => {
+  const source = { tool: "mail.read", seq: 1 };
+  const evidence: NonNullable<Approval["evidence"]> = {
+    kind: "compared",
+    rounds: 4,
+    wanted: 4,
+    made: 4,
+    sources: [source],
+    args: [
+      { name: "to\nfake: line", finding: "constant" },
+      { name: "amount", finding: "changed", cause: { sources: [source], isOneOf: false }, contains: [] },
+    ],
+    hadRead: false,
+  };
+  const lines = formatReview({ ...REVIEW, approval: { ...APPROVAL, evidence } }, HOUR_MS);
+  assert.deepEqual(lines.slice(11, 16), [
+    "evidence:",
+    String.raw`  \`to\nfake: line\` depends on nothing that was read: it is the same wherever the program makes this call`.replaceAll(
+      "\\`",
+      "`",
+    ),
+    "  `amount` changes with mail.read #1",
+    "  it was called in all of 4 replays, which does not prove that it always is",
+    "  seen in 4 replays with other data in place of mail.read #1; a rare case may be missed",
+  ]);
+});
+
 test("a reviewer sees the call, its rule, the program with the line marked, its plan and past calls", () => {
   assert.deepEqual(formatReview(REVIEW, HOUR_MS), [
     `${ID}: pending, expires in 23 h`,

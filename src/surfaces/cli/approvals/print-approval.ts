@@ -1,9 +1,11 @@
 /** Prints a waiting call for a reviewer. No part of it can hide, overwrite or imitate other output on a terminal. */
 
 import { cleanText, toPlainJson, toVisible } from "../../../text/index.ts";
+import { isInputRequest } from "../../../domain/index.ts";
 import type { Approval, HeldChange, Instant, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../timing/index.ts";
+import { describeEvidence } from "../../describe-evidence.ts";
 import { formatPlan } from "../print.ts";
 
 type Review = Awaited<ReturnType<ApprovalDesk["show"]>>;
@@ -34,7 +36,11 @@ export function formatReview(review: Review, now: Instant): readonly string[] {
     `reason: ${inLine(reason)}`,
     `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "no longer known"}), call ${seq}`,
     `has read: ${approval.labels.map(formatLabel).join(", ") || "nothing labeled"}`,
-    ...indent("arguments:", toArguments(approval, 2).split("\n")),
+    ...indent(
+      isInputRequest(approval.id) ? "asks (text of the server):" : "arguments:",
+      toArguments(approval, 2).split("\n"),
+    ),
+    ...(approval.evidence ? indent("evidence:", describeEvidence(approval.evidence).map(inLine)) : []),
     ...formatProgram(review),
     ...indent("can call:", approval.plan ? formatPlan(approval.plan).map(inLine) : ["not known"]),
     ...indent("did so far:", calls.length > 0 ? calls.map(formatCall) : ["nothing"]),
@@ -52,6 +58,8 @@ function formatChange({ server, seenAt }: HeldChange): readonly string[] {
 
 function toArguments({ args, argsShown, argsDigest }: Approval, indentation?: number): string {
   switch (argsShown) {
+    case "hidden":
+      return "only reviewers see them";
     case "dropped":
       return `no longer kept; their digest is ${argsDigest}`;
     case "damaged":

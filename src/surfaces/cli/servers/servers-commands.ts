@@ -1,16 +1,19 @@
 /** `glovebox tools`, `describe` and `servers`: the tools that agents can use, and the upstreams behind them. */
 
+import { randomBytes } from "node:crypto";
+
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import type { HeldTool } from "../../../catalog/index.ts";
+import type { HeldDefinitions, HeldTool } from "../../../catalog/index.ts";
 import type { DroppedLogin } from "../../../connectors/index.ts";
 import { GloveboxError, parseConnectorId, serverCommand } from "../../../domain/index.ts";
 import type { ConnectorId, UpstreamStatus } from "../../../domain/index.ts";
 import { parseCount, parsePort } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
-import { countOf, printJson, printLine } from "../print.ts";
+import type { Terminal } from "../powers.ts";
+import { askYesNo, countOf, printJson, printLine } from "../print.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
 
 interface LoginFlags {
@@ -20,6 +23,8 @@ interface LoginFlags {
 }
 
 /** Time limit for the person at the browser. */
+/** Of the state that binds an answer to this login. */
+const STATE_BYTES = 24;
 const ANSWER_MS = 10 * 60_000;
 
 const NAME_WIDTH = 36;
@@ -47,8 +52,16 @@ export function addServers(program: Command, { addCommand, addJsonCommand }: Com
   addJsonCommand(
     servers,
     "approve <name> [tools...]",
-    "show new or changed tool definitions and accept them",
+    "show new or changed tool definitions, ask, and accept them",
     approveTools,
+  )
+    .option("--all", "all withheld definitions of this server that were not rejected")
+    .option("--yes", "do not ask; needed without a terminal");
+  addJsonCommand(
+    servers,
+    "reject <name> [tools...]",
+    "mark withheld definitions as unwanted: they stay withheld",
+    rejectTools,
   ).option("--all", "all withheld definitions of this server");
   addCommand(servers, "login <name>", "log in to an upstream with OAuth; prints an address for your browser", login)
     .option("--open", "also open the address in a browser")
@@ -66,7 +79,7 @@ async function toolsCommand(
   const { limit = MOST_TOOLS } = flags;
   const found = await gateway.search(principal, { query: words.join(" "), limit });
   const lines = found.tools.map(({ name, effect, effectSource, summary, labels }) => {
-    const shown = effectSource === "guess" ? `${effect}?` : effect;
+    const shown = effectSource === "guess" ? `${effect}?` : effectSource === "reviewed" ? `${effect}*` : effect;
     const marks = labels ? ` [${labels.join(", ")}]` : "";
     return `${name.padEnd(NAME_WIDTH)} ${shown.padEnd(8)} ${summary}${marks}`;
   });
@@ -114,25 +127,85 @@ function hasFailed({ state }: UpstreamStatus): boolean {
 
 function describeServer(server: UpstreamStatus): string {
   const era = server.era === undefined ? "" : `, MCP ${server.era}`;
-  const lines = [`${server.name}: ${server.state}, ${countOf(server.tools, "tool")}, ${server.transport}${era}`];
+  const { level = "off", refusedHosts = [], missingFiles = [] } = server.confinement ?? {};
+  const confined = server.transport === "stdio" ? `, confine ${level}` : "";
+  const lines = [
+    `${server.name}: ${server.state}, ${countOf(server.tools, "tool")}, ${server.transport}${era}${confined}`,
+  ];
   if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
   if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
   for (const finding of server.findings ?? []) lines.push(`  finding: ${finding}`);
+  const key = `mcpServers.${server.name}`;
+  for (const host of refusedHosts)
+    lines.push(`  refused: ${host}; to allow it, add it to ${key}.networkPolicy.domains`);
+  for (const file of missingFiles)
+    lines.push(`  missing: ${file}; to allow it, add it to ${key}.files.read or files.write`);
   if (hasFailed(server)) for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
   return lines.join("\n");
 }
 
-function formatHeld({ tool, why, difference }: HeldTool): readonly string[] {
-  return [`  withheld: ${tool}, ${why}`, ...difference.map((line) => `    ${line}`)];
+function formatHeld({ tool, why, difference, suspicious = [], rejectedBy }: HeldTool): readonly string[] {
+  const rejected = rejectedBy === undefined ? "" : `, rejected by ${rejectedBy}`;
+  return [
+    `  withheld: ${tool}, ${why}${rejected}`,
+    ...difference.map((line) => `    ${line}`),
+    ...suspicious.map((mark) => `    ! suspicious: ${mark}`),
+  ];
 }
 
-/** Prints the difference, then accepts it without asking, so that scripts can use it. */
+interface HeldFlags {
+  readonly all?: boolean;
+  readonly yes?: boolean;
+}
+
+/** Shows the difference and asks. Exit 1 if the person declines. */
 async function approveTools(
-  invocation: Invocation<{ readonly all?: boolean }>,
+  invocation: Invocation<HeldFlags>,
   name: string,
   tools: readonly string[],
-): Promise<void> {
-  const { flags, principal, terminal, print } = invocation;
+): Promise<number> {
+  const { flags, terminal, print } = invocation;
+  const request = await toHeldRequest(invocation, name, tools, "approve");
+  await using records = await invocation.openRecords();
+  const confirm = (shown: readonly HeldTool[]): Promise<boolean> | boolean => {
+    if (!flags.json) for (const line of shown.flatMap(formatHeld)) printLine(terminal.stdout, line);
+    return flags.yes === true || shown.length === 0 || confirmTools(shown, terminal);
+  };
+  const approved = await records.held.approve(request, confirm);
+  if (!approved) {
+    printLine(terminal.stderr, "Nothing was accepted");
+    return EXIT.failed;
+  }
+  print({ approved }, [`${request.server}: ${approved.length} approved`]);
+  return EXIT.done;
+}
+
+async function rejectTools(invocation: Invocation<HeldFlags>, name: string, tools: readonly string[]): Promise<void> {
+  const request = await toHeldRequest(invocation, name, tools, "reject");
+  await using records = await invocation.openRecords();
+  const rejected = await records.held.reject(request);
+  invocation.print({ rejected }, [...rejected.flatMap(formatHeld), `${request.server}: ${rejected.length} rejected`]);
+}
+
+/** Rejects with REQUEST_INVALID without a terminal: a definition is text of a stranger, so a person must have seen it. */
+function confirmTools(shown: readonly HeldTool[], { stdin, stderr }: Terminal): Promise<boolean> {
+  if (stdin.isTTY !== true) {
+    throw new GloveboxError("REQUEST_INVALID", `${countOf(shown.length, "definition")} shown, nothing accepted`, {
+      hint: "Without a terminal, read them and pass --yes; `glovebox servers reject` marks unwanted ones",
+    });
+  }
+  const marks = shown.filter(({ suspicious }) => suspicious).length;
+  const warning = marks === 0 ? "" : ` ${countOf(marks, "definition")} with suspicious text.`;
+  return askYesNo(`${warning} Accept ${countOf(shown.length, "definition")}? [y/N] `.trimStart(), stdin, stderr);
+}
+
+async function toHeldRequest(
+  invocation: Invocation<HeldFlags>,
+  name: string,
+  tools: readonly string[],
+  verb: "approve" | "reject",
+): Promise<Parameters<HeldDefinitions["approve"]>[0]> {
+  const { flags, principal } = invocation;
   await invocation.loadSettings(); // an invalid configuration is reported before a wrong name
   const server = parseConnectorId(name);
   if (server === undefined) throw noServer(name);
@@ -141,17 +214,13 @@ async function approveTools(
   }
   await listIfNothingHeld(server, invocation);
   await using records = await invocation.openRecords();
-  const { held } = records;
-  if (tools.length === 0 && flags.all !== true && (await held.list(server)).length > 1) {
+  const open = (await records.held.list(server)).filter(({ rejectedBy }) => rejectedBy === undefined);
+  if (tools.length === 0 && flags.all !== true && open.length > 1) {
     throw new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is withheld`, {
-      hint: `Pass the tool names, or approve all: ${serverCommand("approve", server)} --all`,
+      hint: `Pass the tool names, or ${verb} all: ${serverCommand(verb, server)} --all`,
     });
   }
-  const show = (shown: readonly HeldTool[]): void => {
-    if (!flags.json) for (const line of shown.flatMap(formatHeld)) printLine(terminal.stdout, line);
-  };
-  const approved = await held.approve({ server, tools: tools.length > 0 ? tools : "all", principal }, show);
-  print({ approved }, [`${server}: ${approved.length} approved`]);
+  return { server, tools: tools.length > 0 ? tools : "all", principal };
 }
 
 /** A gateway that starts later ignores it, because it starts every upstream. */
@@ -185,7 +254,7 @@ async function login(
   const settings = await loadSettings();
   const id = toServer(name, settings.upstreams);
   const scopes = (flags.scope ?? "").split(" ").filter(Boolean);
-  const state = powers.createToken();
+  const state = randomBytes(STATE_BYTES).toString("base64url");
   await using listener = await listenForAnswer({ state, port: flags.port ?? 0, answerMs: ANSWER_MS });
   const stopListening = terminal.onInterrupt(() => listener.stop());
   try {

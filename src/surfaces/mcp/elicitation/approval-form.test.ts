@@ -3,16 +3,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { parseToolAddress } from "../../../domain/index.ts";
-import type { Approval } from "../../../domain/index.ts";
+import { parseApprovalId, parseToolAddress } from "../../../domain/index.ts";
+import type { Approval, JsonObject } from "../../../domain/index.ts";
 import { APPROVAL, known } from "../fixtures/approval.ts";
-import { MAX_SHOWN_BYTES, canApprove, parseAnswer, toApprovalForm } from "./approval-form.ts";
+import { MAX_SHOWN_BYTES, canApprove, parseAnswer, toApprovalForm, toForm } from "./approval-form.ts";
 import type { ApprovalForm } from "./approval-form.ts";
 
 const CHOICES = [
   "this call",
   "all calls of this tool in this execution",
   "the same call for this session",
+  "all calls of this tool for this session",
   "reject",
 ] as const;
 
@@ -37,6 +38,14 @@ describe("toApprovalForm", () => {
     const tool = known(parseToolAddress("mail.read"));
     const labels = [{ label: "private", tool, execution: APPROVAL.execution, seq: 1 } as const];
     assert.equal(linesOf({ labels })[3], "It has read: private data (mail.read)");
+  });
+  it("shows evidence in one line, or the command for evidence that is long", () => {
+    const none = { kind: "none", reason: "the replay\nfailed" } as const;
+    assert.equal(linesOf({ evidence: none })[3], String.raw`Evidence: no evidence: the replay\nfailed`);
+    const long = { kind: "none", reason: "x".repeat(2_000) } as const;
+    const form = toApprovalForm({ ...APPROVAL, evidence: long });
+    const expected = `Evidence: too long for this form; run: glovebox approvals show ${APPROVAL.id}`;
+    assert.deepEqual([form.message.split("\n")[3], choicesOf(form)], [expected, CHOICES]);
   });
   it("writes out line breaks, controls and invisible characters of the program, and drops none", () => {
     const hidden = "\n\u001b[31m\u202e\u200b\u00a0\u3164\u2800\ufe0f\u{e0041}\r\t\u0085";
@@ -84,6 +93,43 @@ describe("toApprovalForm", () => {
   });
 });
 
+describe("toForm of an input request", () => {
+  const id = known(parseApprovalId(`ir_${"0".repeat(24)}`));
+  const ask = (properties: JsonObject, more: JsonObject = {}) => {
+    const schema = { type: "object", properties, required: [] };
+    return toForm({ ...APPROVAL, id, args: { mode: "form", server: "shop", message: "a\nb", schema, ...more } });
+  };
+  it("names the server, keeps its text on one line, and passes its form on", () => {
+    const form = ask({ name: { type: "string" } });
+    assert.deepEqual(form.message.split("\n"), [
+      "The server shop asks you, while a program calls shop.pay. Your answer goes to this server only.",
+      String.raw`It says: a\nb`,
+      `Input request ${id}`,
+    ]);
+    assert.ok("requestedSchema" in form);
+    assert.deepEqual(form.requestedSchema, { type: "object", properties: { name: { type: "string" } }, required: [] });
+  });
+  it("warns of a field that looks like a secret, and of no other", () => {
+    for (const name of ["password", "apiKey", "accessToken"])
+      assert.match(ask({ [name]: {} }).message, /password or a key/);
+    assert.match(ask({ a: { title: "Your passphrase" } }).message, /password or a key/);
+    for (const name of ["name", "color"]) assert.doesNotMatch(ask({ [name]: {} }).message, /password or a key/);
+  });
+  it("shows an address in the mode of the protocol", () => {
+    const form = ask({}, { mode: "url", url: "https://a.example/" });
+    assert.deepEqual("url" in form && [form.mode, form.url], ["url", "https://a.example/"]);
+  });
+  it("accepts its answer, and nothing when the form was closed", () => {
+    const parse = (raw: unknown) => parseAnswer(raw, { mayApprove: true, id });
+    assert.deepEqual(parse({ action: "accept", content: { name: "x" } }), {
+      verdict: "approve",
+      content: { name: "x" },
+    });
+    assert.deepEqual(parse({ action: "decline" }), { verdict: "reject", note: "declined" });
+    assert.equal(parse({ action: "cancel" }), undefined);
+  });
+});
+
 describe("parseAnswer", () => {
   const mayApprove = true;
   const answer = (decision: unknown, offered = { mayApprove }): unknown =>
@@ -92,6 +138,8 @@ describe("parseAnswer", () => {
     assert.deepEqual(answer("this call"), { verdict: "approve", scope: "call" });
     assert.deepEqual(answer("all calls of this tool in this execution"), { verdict: "approve", scope: "execution" });
     assert.deepEqual(answer("the same call for this session"), { verdict: "approve", scope: "session" });
+    assert.deepEqual(answer("all calls of this tool for this session"), { verdict: "approve", scope: "session-tool" });
+    for (const always of ["always-tool", "always-arguments", "always"]) assert.equal(answer(always), undefined);
     assert.deepEqual(answer("reject"), { verdict: "reject" });
   });
   it("accepts no approval if only rejecting was offered", () => {

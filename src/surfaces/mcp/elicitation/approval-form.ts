@@ -3,9 +3,10 @@
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
 import { cleanText, toPlainJson, toVisible } from "../../../text/index.ts";
-import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
-import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
-import type { ApprovalDesk } from "../../../policy/index.ts";
+import { GloveboxError, isInputRequest, isJsonObject } from "../../../domain/index.ts";
+import type { Approval, ApprovalId, Effect, LabelSource } from "../../../domain/index.ts";
+import { describeEvidence } from "../../describe-evidence.ts";
+import type { AnswerableApprovals } from "../../gateway.ts";
 
 /** A form with one choice, valid in every protocol revision that has forms. */
 export type ApprovalForm = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
@@ -15,6 +16,7 @@ const CHOICES: ReadonlyMap<string, NonNullable<Approval["scope"]> | "reject"> = 
   ["this call", "call"],
   ["all calls of this tool in this execution", "execution"],
   ["the same call for this session", "session"],
+  ["all calls of this tool for this session", "session-tool"],
   ["reject", "reject"],
 ]);
 
@@ -28,6 +30,7 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
 /** The most that a person can be expected to read in a form: arguments and reason together, as they are shown. */
 export const MAX_SHOWN_BYTES = 4_000;
 const MAX_REASON_BYTES = 500;
+const MAX_EVIDENCE_BYTES = 1_500;
 
 /**
  * Shows the whole call, or offers no approval. Arguments and reasons stay on one line each, with invisible characters
@@ -40,6 +43,7 @@ export function toApprovalForm(approval: Approval): ApprovalForm {
     `A program wants to call ${tool}, which ${EFFECTS[effect]} (${effect}).`,
     ...(shown ?? showPart(approval)),
     ...describeLabels(labels),
+    ...showEvidence(approval),
     `Approval ${id}, execution ${execution}`,
   ].join("\n");
   const choices = shown ? [...CHOICES.keys()] : ["reject"];
@@ -49,7 +53,50 @@ export function toApprovalForm(approval: Approval): ApprovalForm {
 
 /** Returns true if the form shows the whole call, so that its answer may approve. */
 export function canApprove(approval: Approval): boolean {
-  return showWhole(approval) !== undefined;
+  return isInputRequest(approval.id) || showWhole(approval) !== undefined;
+}
+
+/** What the client shows: a decision about a call, or the question of a server. */
+export function toForm(approval: Approval): ApprovalForm | InputUrl {
+  const { id, args, tool } = approval;
+  if (!isInputRequest(id)) return toApprovalForm(approval);
+  const { mode, server, message, schema, url } = isJsonObject(args) ? args : {};
+  const lines = [
+    `The server ${toLine(textOf(server))} asks you, while a program calls ${tool}. Your answer goes to this server only.`,
+    `It says: ${toLine(textOf(message))}`,
+    ...(asksForSecret(schema) ? ["A field looks like a password or a key. Servers must not ask for those here."] : []),
+    `Input request ${id}`,
+  ];
+  if (mode === "url") return { mode, message: lines.join("\n"), url: textOf(url), elicitationId: id };
+  return { message: lines.join("\n"), requestedSchema: trustSchema(schema) };
+}
+
+/** An address that the person opens; for clients that declare the mode `url`. */
+export type InputUrl = Readonly<Record<"message" | "url" | "elicitationId", string>> & { readonly mode: "url" };
+
+export function isUrlRequest({ id, args }: Approval): boolean {
+  return isInputRequest(id) && isJsonObject(args) && args["mode"] === "url";
+}
+
+const SECRET_FIELD = /passw|passphrase|secret|token|api.?key|private.?key|credential|\bpin\b|cvv/i;
+
+/** The protocol forbids servers to ask for secrets by a form. */
+export function asksForSecret(schema: unknown): boolean {
+  const properties = isJsonObject(schema) ? schema["properties"] : undefined;
+  const fields = isJsonObject(properties) ? Object.entries(properties) : [];
+  return fields.some(([name, field]) => {
+    const { title, description } = isJsonObject(field) ? field : {};
+    return SECRET_FIELD.test(`${name} ${textOf(title)} ${textOf(description)}`);
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The connector has checked it: an object of plain fields. */
+function trustSchema(schema: unknown): ApprovalForm["requestedSchema"] {
+  return JSON.parse(JSON.stringify(schema));
 }
 
 /** Returns `undefined` if it is too long for a form. */
@@ -58,6 +105,14 @@ function showWhole({ args, argsShown, reason }: Approval): readonly string[] | u
   const [shownArgs, shownReason] = [toPlainJson(args), toLine(reason)];
   if (Buffer.byteLength(shownArgs) + Buffer.byteLength(shownReason) > MAX_SHOWN_BYTES) return undefined;
   return [`Arguments: ${shownArgs}`, `Why you are asked: ${shownReason}`];
+}
+
+/** In one line, or as the command that shows it. */
+function showEvidence({ id, evidence }: Approval): readonly string[] {
+  if (!evidence) return [];
+  const text = toLine(describeEvidence(evidence).join("; "));
+  const isShort = Buffer.byteLength(text) <= MAX_EVIDENCE_BYTES;
+  return [`Evidence: ${isShort ? text : `too long for this form; run: glovebox approvals show ${id}`}`];
 }
 
 function showPart({ id, reason }: Approval): readonly string[] {
@@ -85,10 +140,12 @@ function describeLabels(labels: readonly LabelSource[]): readonly string[] {
  */
 export function parseAnswer(
   raw: unknown,
-  { mayApprove }: { readonly mayApprove: boolean },
-): Parameters<ApprovalDesk["decide"]>[1] | undefined {
+  { mayApprove, id }: { readonly mayApprove: boolean; readonly id?: ApprovalId },
+): Parameters<AnswerableApprovals["answer"]>[2] | undefined {
   const { action, content } = isJsonObject(raw) ? raw : {};
   if (action === "decline") return { verdict: "reject", note: "declined" };
+  if (id !== undefined && isInputRequest(id))
+    return action === "accept" ? { verdict: "approve", content: isJsonObject(content) ? content : {} } : undefined;
   if (action !== "accept" || !isJsonObject(content)) return undefined;
   const { decision } = content;
   const chosen = typeof decision === "string" ? CHOICES.get(decision) : undefined;
@@ -97,7 +154,8 @@ export function parseAnswer(
   return mayApprove ? { verdict: "approve", scope: chosen } : undefined;
 }
 
-/** The first decision counts, and it may have come from another person. */
+/** The first decision counts, and it may have come from another person. Values that do not fit a form decide nothing. */
 export function ignoreOvertaken(thrown: unknown): void {
-  if (!(thrown instanceof GloveboxError) || thrown.code !== "REQUEST_CONFLICT") throw thrown;
+  const isExpected = thrown instanceof GloveboxError && /^REQUEST_(CONFLICT|INVALID)$/.test(thrown.code);
+  if (!isExpected) throw thrown;
 }

@@ -9,15 +9,15 @@ import { inputRequired } from "@modelcontextprotocol/server";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 
 import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
-import type { ClientApprovals } from "../../../policy/index.ts";
+import type { AnswerableApprovals } from "../../gateway.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
-import { canApprove, ignoreOvertaken, parseAnswer, toApprovalForm } from "./approval-form.ts";
+import { canApprove, ignoreOvertaken, isUrlRequest, parseAnswer, toForm } from "./approval-form.ts";
 
 /** One request of a client about one execution. */
 export interface Conversation {
   readonly gateway: Gateway;
-  readonly clientApprovals: ClientApprovals;
+  readonly clientApprovals: AnswerableApprovals;
   readonly principal: Principal;
   readonly person: Person;
   /** Digest of the request without answers: a retry must be of the same request. */
@@ -41,7 +41,7 @@ const POLL_MS = 200;
 const GATHER_MS = 100;
 const MAX_AT_ONCE = 8;
 
-/** Returns the state of the execution, or, if the protocol revision works that way, a request for input. */
+/** Returns the state of the execution, or, if the protocol revision works that way, an input request. */
 export async function followWithPerson(
   unlimited: Conversation,
   first: PolledExecution,
@@ -57,7 +57,8 @@ export async function followWithPerson(
     const open: Approval[] = [];
     for (const id of waiting.filter((id) => !left.has(id)).slice(0, MAX_AT_ONCE)) {
       const approval = await clientApprovals.find(principal, id).catch(() => undefined);
-      if (approval) open.push(approval);
+      const isShown = approval && (!isUrlRequest(approval) || person.hasUrls);
+      if (isShown) open.push(approval);
       else left.add(id); // one that cannot be shown, such as a damaged one, is left to operators
     }
     if (open.length > 0 && person.kind === "returned") return askByAnswer(conversation, execution, open);
@@ -109,11 +110,13 @@ function askByAnswer(
   const asked = open.map(({ id }) => id);
   const rejectOnly = open.filter((approval) => !canApprove(approval)).map(({ id }) => id);
   return inputRequired({
-    inputRequests: Object.fromEntries(
-      open.map((approval) => [approval.id, inputRequired.elicit(toApprovalForm(approval))]),
-    ),
+    inputRequests: Object.fromEntries(open.map((approval) => [approval.id, toInputRequest(toForm(approval))])),
     requestState: clientApprovals.close(principal, { execution, request, asked, rejectOnly, left: [...left] }),
   });
+}
+
+function toInputRequest(form: ReturnType<typeof toForm>) {
+  return "url" in form ? inputRequired.elicitUrl(form) : inputRequired.elicit(form);
 }
 
 /** Ends without an answer when another person decides first or the patience is over; the call keeps waiting then. */
@@ -133,8 +136,8 @@ async function askByPush(
   const settled = pause(POLL_MS, ended)
     .then(() => pollUntil(isSettled, ended))
     .then(() => done.abort());
-  const rawAnswer = await ask(toApprovalForm(approval), ended).catch(() => undefined);
-  const answer = parseAnswer(rawAnswer, { mayApprove: canApprove(approval) });
+  const rawAnswer = await ask(toForm(approval), ended).catch(() => undefined);
+  const answer = parseAnswer(rawAnswer, { mayApprove: canApprove(approval), id });
   done.abort();
   await settled;
   if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);

@@ -4,24 +4,28 @@ import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, ProtocolErrorCode } from "
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 
 import { isJsonObject, parseApprovalId, parseExecutionId } from "../../../domain/index.ts";
-import type { ApprovalId, ExecutionId, Json, Principal } from "../../../domain/index.ts";
-import type { ClientApprovals } from "../../../policy/index.ts";
+import type { ApprovalId, ExecutionId, Json, JsonObject, Principal } from "../../../domain/index.ts";
+import type { AnswerableApprovals } from "../../gateway.ts";
 import { ignoreOvertaken, parseAnswer } from "./approval-form.ts";
-import type { ApprovalForm } from "./approval-form.ts";
+import type { ApprovalForm, InputUrl } from "./approval-form.ts";
 import type { Conversation } from "./follow-execution.ts";
 
 /** Sends a request to the client. */
 export type SendElicitation = (
-  request: { readonly method: "elicitation/create"; readonly params: ApprovalForm },
+  request: { readonly method: "elicitation/create"; readonly params: ApprovalForm | InputUrl },
   options: { readonly signal: AbortSignal; readonly timeout: number },
 ) => Promise<unknown>;
 
 /** How the person is asked. */
-export type Person =
-  /** Until 2025-11-25: by a request to the client on the stream of the open request. */
-  | { readonly kind: "pushed"; readonly ask: (question: ApprovalForm, signal: AbortSignal) => Promise<unknown> }
+export type Person = { /** True when the client can show addresses, too. */ readonly hasUrls: boolean } & (
+  | /** Until 2025-11-25: by a request to the client on the stream of the open request. */
+    {
+      readonly kind: "pushed";
+      readonly ask: (question: ApprovalForm | InputUrl, signal: AbortSignal) => Promise<unknown>;
+    }
   /** Since 2026-07-28: by a result that requires input; the client then repeats the request with the answers. */
-  | { readonly kind: "returned" };
+  | { readonly kind: "returned" }
+);
 
 /** What a repeated request contains. The client controls all of it. */
 export interface Retry {
@@ -32,10 +36,13 @@ export interface Retry {
 /** Returns `undefined` for a client without the capability to show forms. */
 export function findPerson(server: Server, rawEnvelope: unknown, send: SendElicitation): Person | undefined {
   const modern = isJsonObject(rawEnvelope) ? rawEnvelope[CLIENT_CAPABILITIES_META_KEY] : undefined;
-  if (modern !== undefined) return canShowForms(modern) ? { kind: "returned" } : undefined;
-  if (!canShowForms(server.getClientCapabilities())) return undefined;
+  const capabilities = modern ?? server.getClientCapabilities();
+  if (!canShowForms(capabilities)) return undefined;
+  const hasUrls = isJsonObject(capabilities["elicitation"]) && capabilities["elicitation"]["url"] !== undefined;
+  if (modern !== undefined) return { kind: "returned", hasUrls };
   return {
     kind: "pushed",
+    hasUrls,
     // The caller decides how long it may take.
     ask: (question, signal) =>
       send({ method: "elicitation/create", params: { ...question } }, { signal, timeout: MOST_MS }),
@@ -46,7 +53,7 @@ export function findPerson(server: Server, rawEnvelope: unknown, send: SendElici
 const MOST_MS = 2_147_483_647;
 
 /** A client without a mode supports forms. */
-function canShowForms(rawCapabilities: unknown): boolean {
+function canShowForms(rawCapabilities: unknown): rawCapabilities is JsonObject {
   const elicitation = isJsonObject(rawCapabilities) ? rawCapabilities["elicitation"] : undefined;
   if (!isJsonObject(elicitation)) return false;
   return elicitation["form"] !== undefined || elicitation["url"] === undefined;
@@ -71,7 +78,7 @@ export async function takeAnswers(
     principal,
     request,
   }: Pick<Conversation, "principal" | "request"> & {
-    readonly clientApprovals: ClientApprovals | undefined;
+    readonly clientApprovals: AnswerableApprovals | undefined;
   },
 ): Promise<Pick<Conversation, "left"> & { readonly execution: ExecutionId }> {
   if (!clientApprovals || typeof rawState !== "string") throw invalid();
@@ -80,14 +87,14 @@ export async function takeAnswers(
   const left = new Set<string>(round.left);
   for (const id of round.asked) {
     const rawAnswer = Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined;
-    const answer = parseAnswer(rawAnswer, { mayApprove: !round.rejectOnly.includes(id) });
+    const answer = parseAnswer(rawAnswer, { mayApprove: !round.rejectOnly.includes(id), id });
     if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
     else left.add(id);
   }
   return { execution: round.execution, left };
 }
 
-function open(clientApprovals: ClientApprovals, principal: Principal, state: string): Json {
+function open(clientApprovals: AnswerableApprovals, principal: Principal, state: string): Json {
   try {
     return clientApprovals.open(principal, state);
   } catch {

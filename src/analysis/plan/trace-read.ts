@@ -1,0 +1,87 @@
+/** From a field that the program reads back to the value that it got: a result of a tool, or its `input`. */
+
+import type { AnyNode } from "acorn";
+import type { Program } from "../../domain/index.ts";
+import { calledTool, withoutChain } from "../program-syntax.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import { staticName } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
+
+export type ProgramRead = NonNullable<Program["reads"]>[number];
+type Traced = Required<Pick<ProgramRead, "from" | "steps">>;
+
+const ITEM = "*";
+const MAX_STEPS = 20;
+/** Array methods that return some of the items, and those that return one. */
+const SOME: ReadonlySet<string> = new Set(["filter", "slice", "sort", "toSorted", "reverse", "toReversed"]);
+const ONE: ReadonlySet<string> = new Set(["find", "findLast", "at", "pop", "shift"]);
+/** Methods whose callback gets the items first. */
+const EACH: ReadonlySet<string> = new Set(["map", "flatMap", "forEach", "filter", "find", "some", "every"]);
+
+export function traceRead(node: AnyNode, syntax: ProgramSyntax, steps = MAX_STEPS): Traced | undefined {
+  const inner = withoutChain(node);
+  if (steps <= 0) return undefined;
+  const next = (from: AnyNode, ...names: readonly string[]): Traced | undefined => {
+    const traced = traceRead(from, syntax, steps - 1);
+    return traced && { from: traced.from, steps: [...traced.steps, ...names] };
+  };
+  switch (inner.type) {
+    case "AwaitExpression":
+      return next(inner.argument);
+    case "MemberExpression": {
+      const name = staticName(inner.property, inner.computed);
+      const isItem = inner.property.type === "Literal" && typeof inner.property.value === "number";
+      return name === undefined && !isItem ? undefined : next(inner.object, name ?? ITEM);
+    }
+    case "CallExpression": {
+      const called = calledTool(inner, syntax);
+      if (called)
+        return called.tool === undefined ? undefined : { from: `${called.namespace}.${called.tool}`, steps: [] };
+      const method = withoutChain(inner.callee);
+      const name = method.type === "MemberExpression" ? (staticName(method.property, method.computed) ?? "") : "";
+      if (method.type !== "MemberExpression") return undefined;
+      if (SOME.has(name)) return next(method.object);
+      return ONE.has(name) ? next(method.object, ITEM) : undefined;
+    }
+    case "Identifier":
+      return traceName(inner, syntax, next);
+    default:
+      return undefined;
+  }
+}
+
+function traceName(
+  name: Extract<AnyNode, { type: "Identifier" }>,
+  { globals, folder, tree }: ProgramSyntax,
+  next: (from: AnyNode, ...names: readonly string[]) => Traced | undefined,
+): Traced | undefined {
+  const binding = globals.bindingOf(name);
+  if (!binding) return name.name === "input" ? { from: "input", steps: [] } : undefined;
+  const [declarer, ...others] = binding.declarers;
+  if (!declarer || others.length > 0 || !folder.isSteady(binding)) return undefined;
+  if (declarer.type === "VariableDeclarator") {
+    const keys = keysTo(name.name, declarer.id);
+    const loop = tree.parentOf(tree.parentOf(declarer) ?? declarer);
+    if (!keys) return undefined;
+    if (loop?.type === "ForOfStatement") return next(loop.right, ITEM, ...keys);
+    return declarer.init ? next(declarer.init, ...keys) : undefined;
+  }
+  const call = isFunction(declarer) ? tree.parentOf(declarer) : undefined;
+  const keys = isFunction(declarer) && declarer.params[0] ? keysTo(name.name, declarer.params[0]) : undefined;
+  if (call?.type !== "CallExpression" || call.arguments[0] !== declarer || !keys) return undefined;
+  const method = withoutChain(call.callee);
+  const isEach = method.type === "MemberExpression" && EACH.has(staticName(method.property, method.computed) ?? "");
+  return isEach ? next(method.object, ITEM, ...keys) : undefined;
+}
+
+/** The way from a value to a name that a pattern takes out of it; `undefined` if it has a default or is not there. */
+function keysTo(name: string, pattern: AnyNode): readonly string[] | undefined {
+  if (pattern.type === "Identifier") return pattern.name === name ? [] : undefined;
+  if (pattern.type !== "ObjectPattern") return undefined;
+  for (const part of pattern.properties) {
+    const key = part.type === "Property" ? staticName(part.key, part.computed) : undefined;
+    const rest = part.type === "Property" && key !== undefined ? keysTo(name, part.value) : undefined;
+    if (rest && key !== undefined) return [key, ...rest];
+  }
+  return undefined;
+}

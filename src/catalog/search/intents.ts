@@ -1,0 +1,120 @@
+/** What people ask for in everyday words, and the words with which servers describe the tools that do it. Data only. */
+
+/**
+ * All groups must occur in a query for the meaning to be added to it. A group lists words; `#file`, `#url`, `#number`
+ * and `#clock` stand for what looks like a file name, an address on the web, a number and a time of day.
+ */
+export interface SearchIntent {
+  readonly groups: readonly string[];
+  readonly means: string;
+}
+
+const SEE = "read open show look see view load tell say contain display print what inside";
+const KEEP = "save store keep put write dump record create make note";
+const CHANGE = "change fix replace correct edit modify adjust rewrite";
+const FIND = "find where locate search look which all";
+const FILE = "#file file document readme disk computer";
+const FOLDER = "folder directory path";
+const PICTURE = "photo picture image logo icon video audio song sound";
+const GO = "open go visit surf browse load navigate show";
+const WEB = "#url web website site page url link homepage internet online";
+const GET = "read get download fetch scrape load extract";
+const DATA = "database table row record entry sql";
+const PEOPLE = "team everyone everybody channel colleague people group room chat all";
+const GOODS = "product article item goods sku piece";
+const PERSON = "person people friend colleague he she me my i who about him her";
+
+export const INTENTS: readonly SearchIntent[] = [
+  { groups: [SEE, `${FILE} text`], means: "read file content" },
+  { groups: [KEEP, FILE], means: "write file" },
+  { groups: [CHANGE, `${FILE} line word typo text`], means: "edit file" },
+  {
+    groups: ["move put rename give", FILE, "folder directory another other name into"],
+    means: "move file rename",
+  },
+  { groups: ["another other new", "name"], means: "rename" },
+  { groups: [FIND, `#file file document pdf ${PICTURE}`], means: "search file" },
+  { groups: [`${SEE} list`, FOLDER], means: "list directory" },
+  { groups: ["space big size large small", `${FILE} ${FOLDER} space`], means: "size file" },
+  { groups: ["old age when date new recent", FILE], means: "file info metadata time" },
+  { groups: ["look see show open view play hear listen", PICTURE], means: "image audio media" },
+  { groups: ["may can allow permit access", `${FOLDER} ${FILE}`], means: "allowed directory" },
+  { groups: ["small less shrink compress zip pack space", FILE], means: "compress" },
+
+  { groups: [GO, WEB], means: "navigate url browser" },
+  { groups: [GET, WEB], means: "fetch url web content" },
+  { groups: ["click press push tap hit", "button link icon"], means: "click" },
+  { groups: ["press hit push type", "key enter escape tab return space"], means: "press key keyboard" },
+  { groups: ["enter type write fill put", "box field input form name text"], means: "type text fill form" },
+  {
+    groups: [`${PICTURE} capture shot shows see seen look`, "page screen site website window"],
+    means: "screenshot snapshot page",
+  },
+  { groups: ["mouse pointer cursor", "over on above"], means: "hover element" },
+  { groups: ["mouse drag drop", "move to from"], means: "drag" },
+  { groups: ["popup alert confirm prompt", "yes no accept dismiss say ok close"], means: "dialog handle" },
+  { groups: ["error warning problem", "javascript script page site console"], means: "console message" },
+  { groups: ["small large big wide tall size", "window"], means: "resize" },
+  { groups: ["wait", "until loaded ready appear"], means: "wait" },
+
+  { groups: ["know remember recall told said", "you what who"], means: "search knowledge graph memory node" },
+  { groups: ["everything all", "know remember stored"], means: "read graph memory" },
+  { groups: ["remember learn memorize", `that fact ${PERSON}`], means: "add observation memory entity create" },
+  { groups: ["note mind", "that"], means: "add observation memory entity create" },
+  { groups: ["forget erase"], means: "delete memory observation entity" },
+  {
+    groups: ["connect relate relation married friend", `to two between and are ${PERSON}`],
+    means: "create relation entity",
+  },
+  {
+    groups: ["no longer not drop delete remove end", "link relation friend connection", "people person two between"],
+    means: "delete relation",
+  },
+
+  { groups: ["plus add sum total minus and", "#number number amount"], means: "sum number calculate" },
+  { groups: ["what which current now tell", "time day date clock hour"], means: "current time" },
+  { groups: ["#clock", "in to what"], means: "convert time timezone" },
+  { groups: ["weather warm cold hot rain temperature sunny snow", "in is how will"], means: "weather location city" },
+  { groups: ["repeat again back", "say said message word what"], means: "echo message" },
+  {
+    groups: ["think plan solve reason consider", "step problem how about through difficult"],
+    means: "thinking problem solve",
+  },
+  { groups: ["research investigate look study", "topic subject into about"], means: "research topic" },
+
+  { groups: ["sell offer have sold", "we what which out shop store"], means: "list product" },
+  { groups: ["price cost much expensive cheap", GOODS], means: "get product price" },
+  { groups: ["bought buy purchase ordered order delivered parcel shipped"], means: "order" },
+  { groups: ["buy order purchase"], means: "place order create" },
+  { groups: ["amount count number many piece got", `warehouse stock ${GOODS}`], means: "stock update inventory" },
+  { groups: ["borrow take lend", "book"], means: "lend list" },
+  { groups: ["bring give back return", "book back"], means: "return" },
+  { groups: ["sign log", "in password account"], means: "login user" },
+  { groups: ["make create new register open", "account profile user"], means: "create user" },
+
+  { groups: ["tell inform write announce say ping let post", PEOPLE], means: "post send message channel" },
+  {
+    groups: ["what read see", "say said write wrote happened discussed", "people colleague channel team they"],
+    means: "channel history message",
+  },
+  { groups: ["answer reply respond", "conversation thread message there"], means: "reply thread" },
+  { groups: ["answer reply respond comment", "issue ticket bug"], means: "comment issue" },
+  { groups: ["who", "work team member here employee"], means: "list user" },
+  { groups: ["react heart thumb like smile"], means: "reaction emoji" },
+  { groups: ["which what where list", "room channel group"], means: "list channel" },
+
+  { groups: ["what show which", "changed change modified", "code commit branch since file"], means: "git status diff" },
+  { groups: ["who history when", "code project commit changed"], means: "commit log history" },
+  { groups: ["go switch change", "branch"], means: "checkout switch branch" },
+  { groups: ["save record keep", "change version"], means: "commit change" },
+  { groups: ["report file submit", "bug problem error defect"], means: "create issue" },
+  { groups: ["what which", "problem bug reported"], means: "list issue" },
+  { groups: ["ask request propose", "merge merged review change"], means: "create pull request" },
+  { groups: ["find search", "project source repository"], means: "search repository" },
+  { groups: ["where find which", "function class symbol code"], means: "search code" },
+
+  { groups: ["how look find get show what which select count many", DATA], means: "query select database" },
+  { groups: ["insert add change update delete remove write", DATA], means: "write query execute sql" },
+  { groups: ["column field", "table"], means: "describe table schema" },
+  { groups: ["note record keep", "finding insight result conclusion"], means: "insight" },
+];

@@ -1,0 +1,174 @@
+/** What a server is refused before it starts: a level that cannot be reached, and files that cannot be given. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+
+import { parseConnectorId } from "../../domain/index.ts";
+import { openEgress } from "../../egress/index.ts";
+import type { ConfineRequest, NamedPlace, ServerLaunch } from "../settings.ts";
+import { createConfiner } from "./confine-server.ts";
+import { findMissing } from "./find-missing.ts";
+import { examineMachine } from "./machine.ts";
+import type { Machine } from "./machine.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "glovebox-confiner-"));
+const home = join(folder, "home");
+const docs = join(home, "docs");
+mkdirSync(docs, { recursive: true });
+const script = join(home, "app", "dist", "server.mjs");
+mkdirSync(join(home, "app", "dist"), { recursive: true });
+writeFileSync(join(home, "app", "package.json"), "{}");
+writeFileSync(script, "");
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const real = await examineMachine();
+const isConfinable = "value" in real.namespaces && "value" in real.landlock;
+const missing = { missing: "it is not here", remedy: "Get it" };
+
+interface Case {
+  readonly level?: ConfineRequest["level"];
+  readonly files?: ConfineRequest["files"];
+  readonly named?: readonly NamedPlace[];
+  readonly machine?: Partial<Machine>;
+  readonly command?: string;
+}
+
+async function launch({ level = "strict", files, named = [], machine, command }: Case): Promise<ServerLaunch> {
+  const id = parseConnectorId("up");
+  assert.ok(id);
+  const confine = createConfiner({
+    id,
+    confine: { level, limits: {}, ...(files ? { files } : {}) },
+    networkPolicy: undefined,
+    machine: async () => ({ ...real, ...machine }),
+    listNamed: () => named,
+    home,
+    environment: {},
+    egress: openEgress(),
+    createPassword: () => "password",
+    onRequest: async () => undefined,
+  });
+  return confine({ command: command ?? process.execPath, args: [script], cwd: folder, env: { KEY: "value" } });
+}
+
+/** The value after each occurrence of an option, and the one after that. */
+function valuesOf({ args }: ServerLaunch, option: string): readonly string[] {
+  return args.flatMap((arg, index) => (arg === option ? [args[index + 1] ?? ""] : []));
+}
+
+describe("a level that cannot be reached", () => {
+  const cases: readonly (readonly [string, Case, RegExp, RegExp])[] = [
+    [
+      "strict without namespaces",
+      { machine: { namespaces: missing } },
+      /confine "strict" cannot be reached: namespaces: it is not here/,
+      /^Get it; or set mcpServers\.up\.confine to ("files" or )?"off"$/,
+    ],
+    [
+      "files without Landlock",
+      { level: "files", machine: { landlock: missing } },
+      /confine "files" cannot be reached: landlock: it is not here/,
+      /^Get it; or set mcpServers\.up\.confine to "off"$/,
+    ],
+    [
+      "files with an old Landlock",
+      { level: "files", machine: { landlock: { value: 3 } } },
+      /Landlock has no rules for TCP before version 4/,
+      /^Use Linux 6\.7 or newer/,
+    ],
+    [
+      "any level on another system",
+      { machine: { native: missing, namespaces: missing, landlock: missing } },
+      /launcher: it is not here/,
+      /confine to "off"$/,
+    ],
+  ];
+  for (const [name, given, message, hint] of cases) {
+    test(`${name} is an error that names the layer and the remedy`, async () => {
+      await assert.rejects(launch(given), ({ message: text, details }: Error & { details: { hint: string } }) => {
+        assert.match(text, message);
+        assert.match(details.hint, hint);
+        return true;
+      });
+    });
+  }
+});
+
+describe("the files of a confined server", { skip: isConfinable ? false : "nothing can be confined here" }, () => {
+  const gone = join(folder, "gone");
+  const refusals: readonly (readonly [string, Case, RegExp])[] = [
+    [
+      "a listed folder that does not exist",
+      { files: { read: [gone], write: [] } },
+      new RegExp(`files\\.read\\[0\\], ${gone}, does not exist`),
+    ],
+    [
+      "the folder of all processes",
+      { files: { read: [], write: ["/proc/1"] } },
+      /files\.write\[0\] is \/proc\/1, which no confined server may have/,
+    ],
+    [
+      "an argument that names the home folder",
+      { named: [{ key: "args[1]", path: home }] },
+      /its args\[1\] names a folder that contains your whole home folder/,
+    ],
+  ];
+  for (const [name, given, message] of refusals) {
+    test(`${name} is refused before the start`, () =>
+      assert.rejects(launch(given), { code: "CONFIG_INVALID", message }));
+  }
+
+  test("npx is refused with the command that installs its package", async () => {
+    await assert.rejects(launch({ command: "npx" }), ({ message, details }: Error & { details: { hint: string } }) => {
+      assert.match(message, /npx cannot be confined/);
+      assert.match(details.hint, /npm install --ignore-scripts --prefix FOLDER PACKAGE/);
+      return true;
+    });
+  });
+
+  test("what arguments name may be read and written, and the package of a script may be read", async () => {
+    await using started = await launch({ named: [{ key: "args[1]", path: docs }] });
+    assert.deepEqual(valuesOf(started, "--bind"), [docs]);
+    assert.ok(valuesOf(started, "--ro-bind").includes(join(home, "app")));
+    assert.ok(!valuesOf(started, "--ro-bind").includes(home));
+  });
+
+  test("with files, what arguments name is not given", async () => {
+    await using started = await launch({ named: [{ key: "args[1]", path: docs }], files: { read: [], write: [] } });
+    assert.deepEqual(valuesOf(started, "--bind"), []);
+  });
+
+  test("the same files are rules of Landlock at files, and no value of the environment is an argument", async () => {
+    await using started = await launch({ level: "files", files: { read: [docs], write: [] } });
+    assert.ok(valuesOf(started, "-x").includes(docs));
+    assert.deepEqual([started.env["KEY"], started.args.includes("value")], ["value", false]);
+  });
+
+  test("a server that ends with an error about a file that it lacks gets a hint, and the file is in its status", async () => {
+    await using started = await launch({});
+    const line = `Error: ENOENT: no such file or directory, open '${home}/.config/app.json'`;
+    assert.match(started.explainEnd([line])?.hint ?? "", /names the files that it lacks/);
+    assert.deepEqual(started.status(), { level: "strict", missingFiles: [`${home}/.config/app.json`] });
+    started.noteError(`ENOENT: no such file or directory, open '${join(home, "app", "x")}'`);
+    assert.equal(started.status().missingFiles?.length, 1); // that folder can be read, so its confinement is not the cause
+    started.noteError(`EROFS: read-only file system, open '${join(home, "app", "x")}'`);
+    assert.equal(started.status().missingFiles?.at(-1), join(home, "app", "x")); // but it cannot be written
+  });
+});
+
+test("paths are found in the errors of Node, Python and the C library", () => {
+  assert.deepEqual(
+    [
+      "EACCES: permission denied, open '/home/me/.npmrc'",
+      "PermissionError: [Errno 13] Permission denied: '/srv/data'",
+      "cannot open /var/db: Read-only file system",
+      "touch: cannot touch '/x/y': Permission denied",
+      "EROFS: read-only file system, mkdir '/data/cache'",
+      "All good in /home",
+    ].map((text) => findMissing(text).map(({ path }) => path)),
+    [["/home/me/.npmrc"], ["/srv/data"], [], [], ["/data/cache"], []],
+  );
+});

@@ -1,0 +1,94 @@
+/**
+ * Finds what value a program's TypeError met: runs a copy of the program with the same deliveries that returns the value.
+ * The model is told keys and kinds, never contents. The copy cannot reach a tool, and costs a bounded time.
+ */
+
+import { createProbe } from "../../analysis/index.ts";
+import type { ErrorProbe } from "../../analysis/index.ts";
+import type { Json, Limits, Program } from "../../domain/index.ts";
+import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
+import { outlineShape } from "../../typegen/index.ts";
+import { MOST_BYTES } from "../record-deliveries.ts";
+import type { DeliveryRecord } from "../record-deliveries.ts";
+import { PROGRAM_FRAME } from "../settle.ts";
+
+/** A program that has computed for longer is not run again. */
+const MOST_CPU_MS = 500;
+/** The copy, with the wait for its place. */
+const PROBE_MS = 2_000;
+const MAX_SHAPE_CHARS = 300;
+
+interface ProbeDeps {
+  run(job: SandboxJob): Promise<SandboxResult>;
+}
+
+/** The hint for the author, such as `rows is { id: number }[] (3); it has no rows`. Never rejects. */
+export async function describeMet(
+  ran: SandboxResult,
+  { program, onLog: _, ...job }: Omit<SandboxJob, "tape" | "host" | "suspend" | "waits" | "onTimers">,
+  { record, deps }: { readonly record: DeliveryRecord; readonly deps: ProbeDeps },
+): Promise<string | undefined> {
+  if (isParsedTwice(ran)) return "The value is an object already: use it without JSON.parse";
+  const probe = findProbe(ran, program);
+  const taken = probe && record.taken();
+  if (!probe || !taken || ran.usage.cpuMs > MOST_CPU_MS) return undefined;
+  try {
+    const { ending } = await deps.run({
+      ...job,
+      program: { ...program, javascript: probe.javascript },
+      limits: boundLimits(job.limits),
+      signal: AbortSignal.any([job.signal, AbortSignal.timeout(PROBE_MS)]),
+      host: { call: () => new Promise(() => undefined) },
+      tape: {
+        ...taken,
+        endsWithPast: true,
+        began: () => undefined,
+        repeat: () => undefined,
+        keep: () => undefined,
+      },
+    });
+    return ending.kind === "returned" ? toHint(probe, ending.value) : undefined;
+  } catch {
+    return undefined; // busy, or ended meanwhile: the error itself is complete
+  }
+}
+
+/** Results of tools are values, and `JSON.parse` turns an object into this text first. */
+function isParsedTwice({ ending }: SandboxResult): boolean {
+  if (ending.kind !== "threw" || ending.thrown.name !== "SyntaxError") return false;
+  return /^"\[object \w+\]" is not valid JSON/.test(ending.thrown.message);
+}
+
+function findProbe({ ending }: SandboxResult, program: Program): ErrorProbe | undefined {
+  if (ending.kind !== "threw" || ending.thrown.kind !== "thrown" || ending.thrown.name !== "TypeError")
+    return undefined;
+  const { message, stack } = ending.thrown;
+  const [, line, column] = PROGRAM_FRAME.exec(stack) ?? [];
+  return line === undefined ? undefined : createProbe(program, { message, line: Number(line), column: Number(column) });
+}
+
+/** The value is only outlined, so it may be larger than a result. */
+function boundLimits(limits: Limits): Limits {
+  return {
+    ...limits,
+    wallMs: Math.min(limits.wallMs, PROBE_MS),
+    outputBytes: Math.max(limits.outputBytes, 2 * MOST_BYTES),
+  };
+}
+
+function toHint({ met, owner, property }: ErrorProbe, value: Json | undefined): string | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [metKind, metValue = null, ownerKind, ownerValue = null] = value;
+  const isMissing = metKind === "undefined" || (metKind === "object" && metValue === null);
+  if (!isMissing) return `${met} is ${outline(metKind, metValue)}`;
+  if (owner === undefined || ownerKind === "undefined") return `${met} is ${outline(metKind, metValue)}`;
+  const lacks = property === undefined || metKind === "object" ? "" : `; it has no ${property}`;
+  return `${owner} is ${outline(ownerKind, ownerValue)}${lacks}`;
+}
+
+/** The copy is a program of a stranger, which may know that it is one: only these words are repeated. */
+const KINDS = ["undefined", "boolean", "number", "bigint", "string", "symbol", "function"];
+
+function outline(kind: Json | undefined, value: Json): string {
+  return KINDS.find((known) => known === kind) ?? outlineShape(value, MAX_SHAPE_CHARS);
+}

@@ -1,0 +1,105 @@
+/** Opens the room: who a principal is, by credential or by name. */
+
+import { createHmac } from "node:crypto";
+
+import type { Instant, Principal, PrincipalId, Seal } from "../domain/index.ts";
+import type { LedgerEntry } from "../ledger/index.ts";
+import type { Store } from "../store/index.ts";
+
+import { ADOPTED_KEY, createPeople } from "./people.ts";
+import type { People } from "./people.ts";
+import type { IdentityPowers } from "./powers.ts";
+import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
+import { toAdopted, toAgent, toPerson, toTokenPrincipal } from "./principals.ts";
+import { createRefusals } from "./record-refusals.ts";
+import type { CredentialRefusal } from "./record-refusals.ts";
+import { createSessions } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
+import { createStop } from "./stop-executions.ts";
+import { createTokens, findProblem } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
+
+export interface Identity {
+  readonly people: People;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  /** Clients of the local user on this machine: `local`, or an agent of the person who adopted them. */
+  readonly local: () => Promise<Principal>;
+  /** Returns the principal of stored records as it is now; `undefined` if it was revoked, removed or has expired. */
+  readonly resolve: (id: PrincipalId) => Promise<Principal | undefined>;
+  /** The person behind a principal, as it is now. */
+  readonly personOf: (id: PrincipalId) => Promise<PrincipalId | undefined>;
+  /** Records a refused request without a credential that this room could check, such as one past the proxy. */
+  refuse(refusal: CredentialRefusal): void;
+  /** True if anyone can log in from another machine: a person exists, or a valid token. */
+  canAuthenticate(): Promise<boolean>;
+}
+
+export interface IdentityOptions {
+  readonly store: Pick<Store, "cancellations" | "executions" | "identity" | "meta">;
+  readonly ledger: { write(entry: LedgerEntry, durability?: "batched"): Promise<unknown> };
+  /** Its keys for digests of credentials outlive a rotation of the vault's key. */
+  readonly vault: { openSeal(): Promise<Pick<Seal, "derive">> };
+  readonly now: () => Instant;
+  readonly random: (count: number) => Uint8Array;
+}
+
+const ID_BYTES = 12;
+
+/** Owns nothing that must be closed. */
+export async function openIdentity({ store, ledger, vault, now, random }: IdentityOptions): Promise<Identity> {
+  const seal = await vault.openSeal();
+  const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
+  const powers: IdentityPowers = {
+    store: store.identity,
+    record,
+    stop: createStop({ store, record, now }),
+    now,
+    random,
+    createId: () => Buffer.from(random(ID_BYTES)).toString("hex"),
+    digestFor: (purpose) => {
+      const key = seal.derive(purpose);
+      return (text) => createHmac("sha256", key).update(text).digest();
+    },
+  };
+  const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
+  const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
+
+  const local = async (): Promise<Principal> => {
+    const adopted = await store.meta.get(ADOPTED_KEY);
+    return adopted !== undefined && (await isPerson(adopted)) ? toAdopted(adopted) : LOCAL;
+  };
+  const resolve = async (id: PrincipalId): Promise<Principal | undefined> => {
+    const constant = [OPERATOR, LIBRARY].find((one) => one.id === id);
+    if (constant) return constant;
+    if (id === LOCAL.id) return LOCAL;
+    const person = nameOfPerson(id);
+    if (person !== undefined) {
+      const row = await store.identity.findPerson(person);
+      return row && toPerson(row);
+    }
+    const agent = partsOfAgent(id);
+    if (agent) {
+      if (!(await isPerson(agent.person))) return undefined;
+      const own = await local();
+      return own.id === id ? own : toAgent(agent.person, agent.client);
+    }
+    const token = nameOfToken(id);
+    const row = token === undefined ? undefined : await store.identity.findToken({ name: token });
+    return row && findProblem(row, now()) === undefined ? toTokenPrincipal(row) : undefined;
+  };
+
+  return {
+    people: createPeople({ ...powers, meta: store.meta }),
+    tokens: createTokens(powers, refuse, isPerson),
+    sessions: createSessions(powers, refuse, resolve),
+    local,
+    resolve,
+    personOf: async (id) => (await resolve(id))?.person,
+    refuse,
+    canAuthenticate: async () => {
+      if ((await store.identity.listPeople()).length > 0) return true;
+      return (await store.identity.listTokens()).some((row) => findProblem(row, now()) === undefined);
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/** People, their roles, and what happens to what they own. */
+
+import { GloveboxError, hasRole } from "../domain/index.ts";
+import type { Principal } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+
+import type { IdentityPowers, StoredPerson } from "./powers.ts";
+import { LOCAL, OPERATOR, parsePersonName, partsOfAgent, toAdopted, toPersonId, toTokenId } from "./principals.ts";
+import { ROLES, parseRoles } from "./scopes.ts";
+
+export interface People {
+  add(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
+  list(): Promise<readonly StoredPerson[]>;
+  setRoles(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
+  /** Also revokes the tokens and ends the sessions of the person. REQUEST_CONFLICT for the last operator. */
+  remove(name: string, by: Principal): Promise<void>;
+  /** Hands over what belongs to `local`, and lets local clients act for the person from now on. */
+  adopt(name: string, by: Principal): Promise<{ readonly executions: number; readonly principal: Principal }>;
+  /** Ends every session, and makes the person an operator: for one who is locked out. Only the local user may. */
+  reset(name: string, by: Principal): Promise<StoredPerson>;
+}
+
+/** The person whom local clients act for; unset before `people adopt`. */
+export const ADOPTED_KEY = "identity.local";
+
+type PeoplePowers = IdentityPowers & { readonly meta: Store["meta"] };
+
+export function createPeople(powers: PeoplePowers): People {
+  const { store, record, now } = powers;
+  const get = async (raw: string): Promise<StoredPerson> => {
+    const name = parsePersonName(raw);
+    const row = await store.findPerson(name);
+    if (!row) throw unknown(name);
+    return row;
+  };
+  return {
+    async add(raw, rawRoles, by) {
+      refuseUnlessOperator(by);
+      const [name, roles] = [parsePersonName(raw), parseRoles(rawRoles)];
+      const row = { name, roles, createdAt: now(), createdBy: by.id };
+      if (await store.findPerson(name)) throw taken(name);
+      await record({ actor: by.id, action: "person.added", subject: toPersonId(name), detail: { roles } });
+      if (!(await store.addPerson(row))) throw taken(name);
+      return row;
+    },
+    list: () => store.listPeople(),
+    async setRoles(raw, rawRoles, by) {
+      refuseUnlessOperator(by);
+      const [before, roles] = [await get(raw), parseRoles(rawRoles)];
+      if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
+      const detail = { before: before.roles, after: roles };
+      await record({ actor: by.id, action: "role.changed", subject: toPersonId(before.name), detail });
+      return { ...before, roles };
+    },
+    async remove(raw, by) {
+      refuseUnlessOperator(by);
+      const { name } = await get(raw);
+      if ((await store.removePerson(name)) === "last") throw lastOperator(name);
+      await record({ actor: by.id, action: "person.removed", subject: toPersonId(name), detail: {} });
+      await endAll(name, by, powers);
+    },
+    adopt: async (raw, by) => adoptLocal(await get(raw), by, powers),
+    async reset(raw, by) {
+      if (by.id !== OPERATOR.id) throw onlyLocal(by);
+      const row = await get(raw);
+      const roles = ROLES.filter((role) => role === "operator" || row.roles.includes(role));
+      await record({ actor: by.id, action: "person.reset", subject: toPersonId(row.name), detail: { roles } });
+      await store.setRoles(row.name, roles);
+      await endAll(row.name, by, powers);
+      return { ...row, roles };
+    },
+  };
+}
+
+/** Revokes the tokens and ends the sessions of a person. */
+async function endAll(name: string, by: Principal, { store, record, now, stop }: PeoplePowers): Promise<void> {
+  const person = toPersonId(name);
+  const tokens = await store.revokeTokens({ person }, { at: now(), by: by.id });
+  for (const { id, name: token } of tokens)
+    await record({ actor: by.id, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
+  for (const { id } of await store.endSessions({ principal: person }))
+    await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal: person } });
+  const revoked = new Set<string>(tokens.map((token) => toTokenId(token.name)));
+  await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, by.id);
+}
+
+async function adoptLocal({ name }: StoredPerson, by: Principal, { store, record, meta }: PeoplePowers) {
+  refuseUnlessOperator(by);
+  const former = await meta.get(ADOPTED_KEY);
+  if (former !== undefined && former !== name) throw adoptedBefore(former);
+  const principal = toAdopted(name);
+  const detail = { from: LOCAL.id, to: principal.id };
+  await record({ actor: by.id, action: "person.adopted", subject: toPersonId(name), detail });
+  await meta.set(ADOPTED_KEY, name);
+  return { executions: await store.handOver(LOCAL.id, principal.id), principal };
+}
+
+function onlyLocal({ id }: Principal): GloveboxError {
+  return new GloveboxError("POLICY_DENIED", `${id} cannot reset a person`, {
+    hint: "Run `glovebox people reset` as the user who owns the store",
+  });
+}
+
+function refuseUnlessOperator(by: Principal): void {
+  if (hasRole(by, "operator")) return;
+  throw new GloveboxError("POLICY_DENIED", `${by.id} is not an operator, and only an operator can change people`, {
+    hint: "An operator uses `glovebox people`",
+  });
+}
+
+function unknown(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_NOT_FOUND", `${name} is not a person of this gateway`, {
+    hint: "`glovebox people list` shows them; `glovebox people add` adds one",
+  });
+}
+
+function taken(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `${name} is already a person of this gateway`, {
+    hint: `Change the roles with: glovebox people roles ${name} --role ROLE`,
+  });
+}
+
+function lastOperator(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `${name} is the last operator`, {
+    hint: "Make another person an operator first",
+  });
+}
+
+function adoptedBefore(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `${name} has already adopted the local clients`, {
+    hint: `Local clients act for ${name}; remove that person first, or let ${name} keep them`,
+  });
+}

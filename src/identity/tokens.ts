@@ -1,0 +1,187 @@
+/** Tokens of agents and services: shown once, kept as keyed digests, valid until they expire or are revoked. */
+
+import { timingSafeEqual } from "node:crypto";
+
+import { GloveboxError, defined } from "../domain/index.ts";
+import type { Instant, JsonObject, Principal, PrincipalId } from "../domain/index.ts";
+import { MINUTE_MS, createRecent } from "../timing/index.ts";
+
+import type { IdentityPowers, StoredToken } from "./powers.ts";
+import { nameOfPerson, parseClientName, toTokenId, toTokenPrincipal } from "./principals.ts";
+import type { CredentialRefusal } from "./record-refusals.ts";
+import { isOfAgent, parseScopes } from "./scopes.ts";
+import type { TokenScope } from "./scopes.ts";
+import { MAX_TOKEN_CHARS, createTokenText, isTokenText } from "./token-text.ts";
+
+/** Everything about a token but its text. */
+export type TokenSummary = Omit<StoredToken, "digest">;
+
+export interface TokenRequest {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** The person behind it; by default the one who creates it. */
+  readonly person?: PrincipalId;
+  readonly servers?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly executionsPerMinute?: number;
+  readonly expiresAt?: Instant;
+  /** Revokes the present token of this name, whose records the new one continues. */
+  readonly replace?: boolean;
+}
+
+export interface VerifiedToken {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly scopes: readonly TokenScope[];
+}
+
+export interface Tokens {
+  /** Returns the text of the token, which nothing else ever does. Throws REQUEST_INVALID or REQUEST_CONFLICT. */
+  create(request: TokenRequest, by: Principal): Promise<{ readonly token: string; readonly summary: TokenSummary }>;
+  /** Returns `undefined` for a text that is not a valid token. Effective at once after a revocation in any process. */
+  verify(text: string, origin: string): Promise<VerifiedToken | undefined>;
+  list(): Promise<readonly TokenSummary[]>;
+  /** Throws REQUEST_NOT_FOUND for an unknown or revoked one. */
+  revoke(id: string, by: Principal): Promise<TokenSummary>;
+}
+
+const MAX_ENTRIES = 100;
+const MAX_ENTRY_CHARS = 256;
+/** How far the stored time of the last use may lag. */
+const NOTE_MS = MINUTE_MS;
+const MAX_NOTED = 10_000;
+
+export function createTokens(
+  powers: IdentityPowers,
+  refuse: (refusal: CredentialRefusal) => void,
+  isPerson: (name: string) => Promise<boolean>,
+): Tokens {
+  const { store, record, now, random, createId } = powers;
+  const digest = powers.digestFor("tokens of agents and services");
+  const noted = createRecent<string, Instant>(MAX_NOTED);
+  const note = ({ id, lastUsedAt = 0 }: StoredToken, at: Instant): void => {
+    if (at - Math.max(lastUsedAt, noted.get(id) ?? 0) < NOTE_MS) return;
+    noted.set(id, at);
+    void store.noteTokenUse(id, at).catch(() => undefined);
+  };
+
+  return {
+    async create(request, by) {
+      const row = { ...toRow(request, by, now()), id: `tk_${createId()}` };
+      const behind = nameOfPerson(row.person);
+      if (behind !== undefined && !(await isPerson(behind))) throw unknownPerson(behind);
+      const token = createTokenText(random);
+      const whole: StoredToken = { ...row, digest: digest(token) };
+      await record({ actor: by.id, action: "token.created", subject: toTokenId(row.name), detail: describe(whole) });
+      const replaced = await store.addToken(whole, request.replace === true);
+      if (!replaced) throw nameTaken(row.name);
+      for (const one of replaced) await recordRevoked(one, by.id);
+      return { token, summary: toSummary(whole) };
+    },
+    async verify(text, origin) {
+      const row = text.length > MAX_TOKEN_CHARS || !isTokenText(text) ? undefined : await find(text);
+      const at = now();
+      const problem = row ? findProblem(row, at) : "unknown";
+      if (row && problem === undefined) {
+        note(row, at);
+        return { id: row.id, principal: toTokenPrincipal(row), scopes: parseScopes(row.scopes) };
+      }
+      const known = row && { principal: toTokenId(row.name), id: row.id };
+      refuse({ what: "token", reason: problem ?? "unknown", origin, ...known });
+      return undefined;
+    },
+    list: async () => (await store.listTokens()).map(toSummary),
+    async revoke(id, by) {
+      const [revoked] = await store.revokeTokens({ id }, { at: now(), by: by.id });
+      if (!revoked) throw notFound(id);
+      await recordRevoked(revoked, by.id);
+      return toSummary(revoked);
+    },
+  };
+
+  async function find(text: string): Promise<StoredToken | undefined> {
+    const own = digest(text);
+    const row = await store.findToken({ digest: own });
+    return row && timingSafeEqual(row.digest, own) ? row : undefined;
+  }
+
+  async function recordRevoked({ id, name }: StoredToken, actor: string): Promise<void> {
+    await record({ actor, action: "token.revoked", subject: toTokenId(name), detail: { id } });
+    await powers.stop((principal) => principal === toTokenId(name), actor);
+  }
+}
+
+/** Why a token that exists is not valid. */
+export function findProblem({ revokedAt, expiresAt }: StoredToken, now: Instant): "revoked" | "expired" | undefined {
+  if (revokedAt !== undefined) return "revoked";
+  return expiresAt !== undefined && expiresAt <= now ? "expired" : undefined;
+}
+
+function toRow(request: TokenRequest, by: Principal, now: Instant): Omit<StoredToken, "id" | "digest"> {
+  const { executionsPerMinute, expiresAt, person = by.id } = request;
+  const scopes = parseScopes(request.scopes);
+  if (expiresAt !== undefined && expiresAt <= now) throw invalid("The token would already have expired");
+  return {
+    name: parseClientName(request.name),
+    kind: isOfAgent(scopes) ? "agent" : "service",
+    person,
+    scopes,
+    createdAt: now,
+    createdBy: by.id,
+    ...defined({
+      servers: parseEntries(request.servers, "server"),
+      tools: parseEntries(request.tools, "tool"),
+      executionsPerMinute,
+      expiresAt,
+    }),
+  };
+}
+
+function parseEntries(raw: readonly string[] | undefined, what: string): readonly string[] | undefined {
+  if (raw === undefined) return undefined;
+  const isFine =
+    raw.length > 0 && raw.length <= MAX_ENTRIES && raw.every((one) => one !== "" && one.length <= MAX_ENTRY_CHARS);
+  if (!isFine) throw invalid(`A token names 1 to ${MAX_ENTRIES} ${what}s of at most ${MAX_ENTRY_CHARS} characters`);
+  return [...new Set(raw)];
+}
+
+function toSummary({ digest: _, ...summary }: StoredToken): TokenSummary {
+  return summary;
+}
+
+function describe({
+  id,
+  kind,
+  person,
+  scopes,
+  servers,
+  tools,
+  executionsPerMinute,
+  expiresAt,
+}: StoredToken): JsonObject {
+  return { id, kind, person, scopes, ...defined({ servers, tools, executionsPerMinute, expiresAt }) };
+}
+
+function invalid(message: string): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", message, {
+    hint: "`glovebox tokens create --help` shows what a token can have",
+  });
+}
+
+function nameTaken(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `A token was already named ${name}`, {
+    hint: "Choose another name, or use --replace to revoke that token and continue its records",
+  });
+}
+
+function notFound(id: string): GloveboxError {
+  return new GloveboxError("REQUEST_NOT_FOUND", `${JSON.stringify(id.slice(0, 80))} is not the id of a valid token`, {
+    hint: "`glovebox tokens list` shows the ids",
+  });
+}
+
+function unknownPerson(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_NOT_FOUND", `${name} is not a person of this gateway`, {
+    hint: `Add the person first: glovebox people add ${name} --role agent`,
+  });
+}

@@ -1,0 +1,149 @@
+/** The conformance suite of `Store["identity"]`. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parsePrincipalId } from "../domain/index.ts";
+import type { PrincipalId } from "../domain/index.ts";
+import type { CodeRow, PersonRow, SessionRow, TokenRow } from "./identity.ts";
+import type { OpenStore } from "./store.conformance.ts";
+import { sampleOpening } from "./fixtures/sample-opening.ts";
+
+const ADA = known(parsePrincipalId("person:ada"));
+const BOB = known(parsePrincipalId("person:bob"));
+
+function person(name: string, ...roles: readonly string[]): PersonRow {
+  return { name, roles, createdAt: 1, createdBy: "operator" };
+}
+
+function token(id: string, name: string, more: Partial<TokenRow> = {}): TokenRow {
+  const digest = new Uint8Array(Buffer.from(id));
+  const who = { kind: "agent", person: ADA, createdAt: 1, createdBy: "operator" } as const;
+  return { id, name, digest, ...who, scopes: ["execute", "search"], ...more };
+}
+
+function session(id: string, principal: PrincipalId, expiresAt: number): SessionRow {
+  const digest = new Uint8Array(Buffer.from(id));
+  return { id, digest, principal, createdAt: 1, authenticatedAt: 1, expiresAt, origin: "127.0.0.1" };
+}
+
+export function describeIdentity(open: OpenStore): void {
+  describePeople(open);
+  describeTokens(open);
+  describeSessions(open);
+}
+
+function describePeople(open: OpenStore): void {
+  test("people are added once, listed by name, and the last operator stays", async () => {
+    await using store = await open();
+    const { identity } = store;
+    assert.equal(await identity.addPerson(person("bob", "reviewer")), true);
+    assert.equal(await identity.addPerson(person("ada", "operator")), true);
+    assert.equal(await identity.addPerson(person("ada", "agent")), false);
+    assert.deepEqual(await identity.listPeople(), [person("ada", "operator"), person("bob", "reviewer")]);
+    assert.equal(await identity.removePerson("ada"), "last");
+    assert.equal(await identity.setRoles("ada", ["agent"]), "last");
+    assert.equal(await identity.setRoles("bob", ["operator", "reviewer"]), "changed");
+    assert.equal(await identity.removePerson("ada"), "removed");
+    assert.equal(await identity.removePerson("ada"), "unknown");
+    assert.equal(await identity.setRoles("ada", ["agent"]), "unknown");
+    assert.deepEqual(await identity.findPerson("bob"), person("bob", "operator", "reviewer"));
+  });
+
+  test("all records of a principal are handed over, and those of others are not", async () => {
+    await using store = await open();
+    const [mine, other] = [sampleOpening(1), { ...sampleOpening(2), principal: BOB }];
+    await store.executions.open(mine);
+    await store.executions.open(other);
+    await store.labels.put({ principal: mine.principal, sources: [], takenAt: 5 });
+    assert.equal(await store.identity.handOver(mine.principal, ADA), 1);
+    assert.equal((await store.executions.find(mine.id))?.principal, ADA);
+    assert.equal((await store.executions.find(other.id))?.principal, BOB);
+    assert.deepEqual(
+      (await store.labels.list(0)).map(({ principal }) => principal),
+      [ADA],
+    );
+    assert.equal(await store.identity.handOver(mine.principal, ADA), 0);
+  });
+}
+
+function describeTokens(open: OpenStore): void {
+  test("a token is found by its digest, and its name is never taken by another", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const whole = token("tk_1", "ci", { servers: ["files"], tools: ["files.*"], executionsPerMinute: 5, expiresAt: 9 });
+    assert.deepEqual(await identity.addToken(whole, false), []);
+    assert.deepEqual(await identity.findToken({ digest: whole.digest }), whole);
+    assert.deepEqual(await identity.findToken({ name: "CI" }), whole);
+    assert.equal(await identity.findToken({ digest: new Uint8Array([1]) }), undefined);
+    assert.equal(await identity.addToken(token("tk_2", "CI"), false), undefined);
+    const revoked = await identity.revokeTokens({ id: "tk_1" }, { at: 5, by: "operator" });
+    assert.deepEqual(revoked, [{ ...whole, revokedAt: 5, revokedBy: "operator" }]);
+    assert.deepEqual(await identity.revokeTokens({ id: "tk_1" }, { at: 6, by: "operator" }), []);
+    assert.equal(await identity.addToken(token("tk_2", "ci"), false), undefined);
+    assert.deepEqual(await identity.addToken(token("tk_3", "ci", { createdAt: 7 }), true), []);
+    const replaced = await identity.addToken(token("tk_4", "ci", { createdAt: 8 }), true);
+    assert.deepEqual(
+      replaced?.map(({ id, revokedAt }) => [id, revokedAt]),
+      [["tk_3", 8]],
+    );
+    assert.equal((await identity.findToken({ name: "ci" }))?.id, "tk_4");
+  });
+
+  test("the tokens of a person are revoked together, and the last use never goes back", async () => {
+    await using store = await open();
+    const { identity } = store;
+    await identity.addToken(token("tk_1", "one"), false);
+    await identity.addToken(token("tk_2", "two", { createdAt: 2 }), false);
+    await identity.addToken(token("tk_3", "three", { person: BOB, createdAt: 3 }), false);
+    await identity.noteTokenUse("tk_1", 8);
+    await identity.noteTokenUse("tk_1", 7);
+    const revoked = await identity.revokeTokens({ person: ADA }, { at: 9, by: "x" });
+    assert.deepEqual(revoked.map(({ id }) => id).toSorted(), ["tk_1", "tk_2"]);
+    const listed = await identity.listTokens();
+    assert.deepEqual(
+      listed.map(({ id, revokedAt, lastUsedAt }) => [id, revokedAt, lastUsedAt]),
+      [
+        ["tk_3", undefined, undefined],
+        ["tk_2", 9, undefined],
+        ["tk_1", 9, 8],
+      ],
+    );
+  });
+}
+
+function describeSessions(open: OpenStore): void {
+  test("a session is found until it expires or ends", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const rows = [session("se_1", ADA, 10), session("se_2", ADA, 20), session("se_3", BOB, 20)] as const;
+    for (const row of rows) await identity.addSession(row);
+    assert.deepEqual(await identity.findSession(rows[0].digest, 9), rows[0]);
+    assert.equal(await identity.findSession(rows[0].digest, 10), undefined);
+    assert.deepEqual(await identity.listSessions(10), [rows[2], rows[1]]);
+    assert.deepEqual(await identity.endSessions({ id: "se_2" }), [rows[1]]);
+    assert.deepEqual(await identity.endSessions({ principal: ADA }), []);
+    assert.deepEqual(await identity.endSessions("all"), [rows[2]]);
+    assert.deepEqual(await identity.listSessions(0), []);
+  });
+
+  test("a code is taken once, in time and for its purpose", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const digest = new Uint8Array([7]);
+    const code: CodeRow = { digest, purpose: "open", principal: ADA, expiresAt: 10 };
+    await identity.addCode(code, 0);
+    assert.equal(await identity.takeCode(digest, "invite", 5), undefined);
+    const taken = await Promise.all([identity.takeCode(digest, "open", 9), identity.takeCode(digest, "open", 9)]);
+    assert.deepEqual(taken, [code, undefined]);
+    await identity.addCode(code, 0);
+    assert.equal(await identity.takeCode(digest, "open", 10), undefined);
+    await identity.addCode({ ...code, digest: new Uint8Array([8]) }, 10);
+    await identity.addCode(code, 11); // the first one has expired, so its digest is free
+  });
+}
+
+function known<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined);
+  return value;
+}

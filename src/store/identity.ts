@@ -1,0 +1,109 @@
+/** People, tokens, sessions and one-time codes in the store. Of credentials it has keyed digests only. */
+
+import { parseJson, parsePrincipalId } from "../domain/index.ts";
+import type { Instant, PrincipalId } from "../domain/index.ts";
+
+import { bytes, createShape, damaged, integer, oneOf, optional, parsed, text } from "./row.ts";
+import type { RowOf } from "./row.ts";
+
+/** A person who may log in, or on whose behalf agents act. */
+export const PERSON = createShape({
+  /** Without `person:`. */
+  name: text,
+  roles: texts,
+  createdAt: integer,
+  createdBy: text,
+});
+export type PersonRow = RowOf<typeof PERSON>;
+
+/** A token of an agent or a service. A revoked one is kept, so that its name never means another. */
+export const TOKEN = createShape({
+  id: text,
+  name: text,
+  digest: bytes,
+  kind: oneOf("agent", "service"),
+  /** The person behind it. */
+  person: parsed(parsePrincipalId),
+  scopes: texts,
+  servers: optional(texts),
+  tools: optional(texts),
+  executionsPerMinute: optional(integer),
+  createdAt: integer,
+  createdBy: text,
+  expiresAt: optional(integer),
+  revokedAt: optional(integer),
+  revokedBy: optional(text),
+  lastUsedAt: optional(integer),
+});
+export type TokenRow = RowOf<typeof TOKEN>;
+
+/** A logged-in browser. */
+export const SESSION = createShape({
+  id: text,
+  digest: bytes,
+  principal: parsed(parsePrincipalId),
+  createdAt: integer,
+  /** The last time that the person proved who they are. */
+  authenticatedAt: integer,
+  expiresAt: integer,
+  /** The address that it was opened from. */
+  origin: text,
+});
+export type SessionRow = RowOf<typeof SESSION>;
+
+/** A code that can be exchanged once. */
+export const CODE = createShape({
+  digest: bytes,
+  /** What it may be exchanged for, such as `open`. */
+  purpose: text,
+  principal: parsed(parsePrincipalId),
+  expiresAt: integer,
+});
+export type CodeRow = RowOf<typeof CODE>;
+
+export interface IdentityStore {
+  /** Returns false if the name exists. */
+  addPerson(row: PersonRow): Promise<boolean>;
+  findPerson(name: string): Promise<PersonRow | undefined>;
+  /** Sorted by name. */
+  listPeople(): Promise<readonly PersonRow[]>;
+  /** `last`: nothing was changed, because no other person is an operator. */
+  setRoles(name: string, roles: PersonRow["roles"]): Promise<"changed" | "unknown" | "last">;
+  removePerson(name: string): Promise<"removed" | "unknown" | "last">;
+  /**
+   * Returns the tokens that the new one replaced, or `undefined` if the name was ever used and nothing is to be
+   * replaced; then nothing was written.
+   */
+  addToken(row: TokenRow, replaces: boolean): Promise<readonly TokenRow[] | undefined>;
+  /** Of several tokens with one name the newest. */
+  findToken(by: { readonly digest: Uint8Array } | { readonly name: string }): Promise<TokenRow | undefined>;
+  /** Newest first. */
+  listTokens(): Promise<readonly TokenRow[]>;
+  /** Returns the tokens that were valid before. */
+  revokeTokens(
+    which: { readonly id: string } | { readonly person: PrincipalId },
+    how: { readonly at: Instant; readonly by: string },
+  ): Promise<readonly TokenRow[]>;
+  noteTokenUse(id: string, at: Instant): Promise<void>;
+  addSession(row: SessionRow): Promise<void>;
+  /** An expired session is not found. */
+  findSession(digest: Uint8Array, now: Instant): Promise<SessionRow | undefined>;
+  /** Newest first. Removes expired ones. */
+  listSessions(now: Instant): Promise<readonly SessionRow[]>;
+  /** Returns the sessions that ended. */
+  endSessions(
+    which: { readonly id: string } | { readonly principal: PrincipalId } | "all",
+  ): Promise<readonly SessionRow[]>;
+  /** Also removes expired codes. */
+  addCode(row: CodeRow, now: Instant): Promise<void>;
+  /** Removes the code and returns it, unless it has expired or is for another purpose: of two processes one gets it. */
+  takeCode(digest: Uint8Array, purpose: string, now: Instant): Promise<CodeRow | undefined>;
+  /** Hands all records of a principal over to another one. Returns the number of executions. */
+  handOver(from: PrincipalId, to: PrincipalId): Promise<number>;
+}
+
+function texts(value: unknown, column: string): readonly string[] {
+  const list: unknown = parseJson(text(value, column));
+  if (!Array.isArray(list)) throw damaged(`${column} is not an array`);
+  return list.map((entry) => text(entry, column));
+}

@@ -1,0 +1,126 @@
+/** People, tokens, sessions and one-time codes. */
+
+import { CODE, PERSON, SESSION, TOKEN } from "../../identity.ts";
+import type { IdentityStore } from "../../identity.ts";
+
+import { insertInto } from "../connection.ts";
+import type { Connection } from "../connection.ts";
+
+/** Every table with rows of a principal. Quotas are counts of a minute to a day, and stay. */
+const OWNED = ["executions", "results", "request_keys", "taken_labels", "approvals"] as const;
+
+export function createIdentity(connection: Connection): IdentityStore {
+  return { ...createPeople(connection), ...createTokens(connection), ...createSessions(connection) };
+}
+
+type PeopleStore = Pick<
+  IdentityStore,
+  "addPerson" | "findPerson" | "handOver" | "listPeople" | "removePerson" | "setRoles"
+>;
+
+function createPeople({ database, read, write }: Connection): PeopleStore {
+  const insert = database.prepare(`${insertInto("people", PERSON)} ON CONFLICT DO NOTHING`);
+  const select = database.prepare("SELECT * FROM people WHERE name = ?");
+  const selectAll = database.prepare("SELECT * FROM people ORDER BY name");
+  const update = database.prepare("UPDATE people SET roles = ? WHERE name = ?");
+  const remove = database.prepare("DELETE FROM people WHERE name = ?");
+  const moves = OWNED.map((table) =>
+    database.prepare(`UPDATE OR REPLACE ${table} SET principal = ? WHERE principal = ?`),
+  );
+  const find = (name: string) => PERSON.parseIfFound(select.get(name));
+  const isLast = (name: string): boolean => {
+    const operators = selectAll
+      .all()
+      .map(PERSON.parse)
+      .filter(({ roles }) => roles.includes("operator"));
+    return operators.length === 1 && operators[0]?.name === name;
+  };
+  return {
+    addPerson: (row) => write(() => Number(insert.run(...PERSON.toValues(row)).changes) > 0),
+    findPerson: (name) => read(() => find(name)),
+    listPeople: () => read(() => selectAll.all().map(PERSON.parse)),
+    setRoles: (name, roles) =>
+      write(() => {
+        if (!find(name)) return "unknown";
+        if (!roles.includes("operator") && isLast(name)) return "last";
+        update.run(JSON.stringify(roles), name);
+        return "changed";
+      }),
+    removePerson: (name) =>
+      write(() => {
+        if (!find(name)) return "unknown";
+        if (isLast(name)) return "last";
+        remove.run(name);
+        return "removed";
+      }),
+    handOver: (from, to) => write(() => Number(moves.map((move) => move.run(to, from).changes)[0])),
+  };
+}
+
+type TokenStore = Pick<IdentityStore, "addToken" | "findToken" | "listTokens" | "noteTokenUse" | "revokeTokens">;
+
+function createTokens({ database, read, write, commit }: Connection): TokenStore {
+  const insert = database.prepare(insertInto("tokens", TOKEN));
+  const byDigest = database.prepare("SELECT * FROM tokens WHERE digest = ?");
+  const byName = database.prepare("SELECT * FROM tokens WHERE name = ? ORDER BY created_at DESC, rowid DESC LIMIT 1");
+  const selectAll = database.prepare("SELECT * FROM tokens ORDER BY created_at DESC, id DESC");
+  const revoke = database.prepare(
+    `UPDATE tokens SET revoked_at = ?, revoked_by = ?
+       WHERE revoked_at IS NULL AND (id = ? OR person = ? OR name = ?) RETURNING *`,
+  );
+  const note = database.prepare("UPDATE tokens SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?");
+  return {
+    addToken: (row, replaces) =>
+      write(() => {
+        if (!replaces && byName.get(row.name)) return undefined;
+        const replaced = revoke.all(row.createdAt, row.createdBy, null, null, row.name).map(TOKEN.parse);
+        insert.run(...TOKEN.toValues(row));
+        return replaced;
+      }),
+    findToken: (by) => read(() => TOKEN.parseIfFound("digest" in by ? byDigest.get(by.digest) : byName.get(by.name))),
+    listTokens: () => read(() => selectAll.all().map(TOKEN.parse)),
+    revokeTokens: (which, { at, by }) =>
+      write(() => {
+        const [id, person] = "id" in which ? [which.id, null] : [null, which.person];
+        return revoke.all(at, by, id, person, null).map(TOKEN.parse);
+      }),
+    noteTokenUse: (id, at) => commit(() => void note.run(at, id)),
+  };
+}
+
+type SessionStore = Omit<IdentityStore, keyof PeopleStore | keyof TokenStore>;
+
+function createSessions({ database, read, write }: Connection): SessionStore {
+  const insert = database.prepare(insertInto("sessions", SESSION));
+  const select = database.prepare("SELECT * FROM sessions WHERE digest = ? AND expires_at > ?");
+  const selectAll = database.prepare("SELECT * FROM sessions ORDER BY created_at DESC, id DESC");
+  const expire = database.prepare("DELETE FROM sessions WHERE expires_at <= ?");
+  const end = database.prepare("DELETE FROM sessions WHERE id = ? OR principal = ? RETURNING *");
+  const endAll = database.prepare("DELETE FROM sessions RETURNING *");
+  const insertCode = database.prepare(insertInto("login_codes", CODE));
+  const expireCodes = database.prepare("DELETE FROM login_codes WHERE expires_at <= ?");
+  const takeCode = database.prepare(
+    "DELETE FROM login_codes WHERE digest = ? AND purpose = ? AND expires_at > ? RETURNING *",
+  );
+  return {
+    addSession: (row) => write(() => void insert.run(...SESSION.toValues(row))),
+    findSession: (digest, now) => read(() => SESSION.parseIfFound(select.get(digest, now))),
+    listSessions: (now) =>
+      write(() => {
+        expire.run(now);
+        return selectAll.all().map(SESSION.parse);
+      }),
+    endSessions: (which) =>
+      write(() => {
+        if (which === "all") return endAll.all().map(SESSION.parse);
+        const [id, principal] = "id" in which ? [which.id, null] : [null, which.principal];
+        return end.all(id, principal).map(SESSION.parse);
+      }),
+    addCode: (row, now) =>
+      write(() => {
+        expireCodes.run(now);
+        insertCode.run(...CODE.toValues(row));
+      }),
+    takeCode: (digest, purpose, now) => write(() => CODE.parseIfFound(takeCode.get(digest, purpose, now))),
+  };
+}

@@ -1,0 +1,110 @@
+/** `glovebox tokens`: credentials of agents and services. The text of a token is printed once. */
+
+import type { Command } from "commander";
+
+import { defined, parsePrincipalId } from "../../../domain/index.ts";
+import { SCOPES } from "../../../identity/index.ts";
+import type { TokenSummary } from "../../../identity/index.ts";
+import { parseCount, parseFuture } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
+import { printLine } from "../print.ts";
+
+interface CreateFlags {
+  readonly scopes?: readonly string[];
+  readonly servers?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly person?: string;
+  readonly expires?: string;
+  readonly perMinute?: number;
+  readonly replace?: boolean;
+}
+
+const split = (value: string, former: readonly string[] = []): readonly string[] => [
+  ...former,
+  ...value.split(",").map((one) => one.trim()),
+];
+
+export function addTokens(program: Command, { addCommand, addJsonCommand }: Commands): void {
+  const tokens = addJsonCommand(program, "tokens", "list tokens of agents and services", listTokens);
+  addJsonCommand(tokens, "list", "list tokens of agents and services", listTokens);
+  addJsonCommand(tokens, "create <name>", "create a token and print it, once", createToken)
+    .requiredOption("--scopes <list>", `what it allows: ${SCOPES.join(", ")}`, split)
+    .option("--servers <list>", "only tools of these servers", split)
+    .option("--tools <list>", "only tools that match one of these patterns", split)
+    .option("--person <name>", "the person behind it (default: you)")
+    .option("--expires <time>", "a date, or a duration such as 30d")
+    .option("--per-minute <number>", "at most this many executions in a minute", parseCount)
+    .option("--replace", "revoke the token of this name; the new one continues its records");
+  addCommand(tokens, "revoke <id>", "revoke a token, within a second and for good", revokeToken);
+}
+
+async function createToken(invocation: Invocation<CreateFlags>, name: string): Promise<void> {
+  const { flags, powers, principal, terminal, openRecords, print } = invocation;
+  const { scopes = [], servers, tools, person, expires, perMinute, replace } = flags;
+  await using records = await openRecords();
+  const { tokens } = await records.openIdentity();
+  const behind = person === undefined ? undefined : parsePrincipalId(`person:${person}`);
+  const expiresAt = expires === undefined ? undefined : parseFuture(expires, powers.now());
+  const request = {
+    name,
+    scopes,
+    ...defined({ servers, tools, person: behind, expiresAt, executionsPerMinute: perMinute, replace }),
+  };
+  const { token, summary } = await tokens.create(request, principal);
+  const { id, scopes: granted } = summary;
+  for (const line of describeReach(summary)) printLine(terminal.stderr, line);
+  const until = summary.expiresAt === undefined ? null : new Date(summary.expiresAt).toISOString();
+  print({ id, token, scopes: granted, expiresAt: until }, [token]);
+}
+
+/** What a finder of the token could do with it. */
+function describeReach({ id, name, scopes, servers, tools, expiresAt, executionsPerMinute }: TokenSummary) {
+  const where = servers ? `the servers ${servers.join(", ")}` : "every server";
+  const what = tools ? `tools that match ${tools.join(", ")}` : "every tool";
+  const effect = scopes.includes("execute")
+    ? `call ${what} of ${where}, as far as the rules allow`
+    : scopes.includes("execute:read")
+      ? `read with ${what} of ${where}, as far as the rules allow`
+      : undefined;
+  const others = scopes.filter((scope) => !scope.startsWith("execute"));
+  return [
+    `Token ${id} (token:${name}). It is not shown again. Anyone who has it can, ${
+      expiresAt === undefined ? "until it is revoked" : `until ${new Date(expiresAt).toISOString()}`
+    }:`,
+    ...(effect === undefined ? [] : [`  ${effect}`]),
+    ...others.map((scope) => `  ${REACHES[scope] ?? scope}`),
+    ...(executionsPerMinute === undefined ? [] : [`  at most ${executionsPerMinute} executions in a minute`]),
+    `Revoke it with: glovebox tokens revoke ${id}`,
+  ];
+}
+
+const REACHES: Readonly<Record<string, string>> = {
+  search: "search and describe these tools",
+  "ledger:read": "read the ledger",
+  "metrics:read": "read the metrics",
+  "approvals:read": "read waiting and decided approvals, with their arguments",
+};
+
+async function listTokens({ powers, openRecords, print }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const tokens = await (await records.openIdentity()).tokens.list();
+  print(
+    { tokens },
+    tokens.map(
+      (token) => `${token.id}  token:${token.name}  ${token.scopes.join(",")}  ${stateOf(token, powers.now())}`,
+    ),
+  );
+}
+
+function stateOf({ revokedAt, expiresAt, lastUsedAt }: TokenSummary, now: number): string {
+  if (revokedAt !== undefined) return `revoked ${new Date(revokedAt).toISOString()}`;
+  if (expiresAt !== undefined && expiresAt <= now) return `expired ${new Date(expiresAt).toISOString()}`;
+  const used = lastUsedAt === undefined ? "never used" : `last used ${new Date(lastUsedAt).toISOString()}`;
+  return expiresAt === undefined ? used : `${used}, expires ${new Date(expiresAt).toISOString()}`;
+}
+
+async function revokeToken({ principal, terminal, openRecords }: Invocation, id: string): Promise<void> {
+  await using records = await openRecords();
+  const { name } = await (await records.openIdentity()).tokens.revoke(id, principal);
+  printLine(terminal.stderr, `token:${name} is revoked`);
+}

@@ -1,0 +1,95 @@
+/** `glovebox policy lint` and `policy suggest`: rules that change nothing, and rules that practice suggests. */
+
+import type { Command } from "commander";
+
+import { parseRules } from "../../../config/index.ts";
+import type { CatalogSnapshot, Tool } from "../../../domain/index.ts";
+import { lintPolicy, suggestRules } from "../../../policy/index.ts";
+import { parseMoment } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
+import { EXIT } from "../powers.ts";
+import { printLine } from "../print.ts";
+import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./idle-patterns.ts";
+import { loadPolicy } from "./load-policy.ts";
+import { countCalls, formatChanges, readPastCalls } from "./simulate-command.ts";
+
+/** Conditions come from arguments, which records have only with previews. */
+const NO_PREVIEWS = "Records have no arguments to find conditions in: `audit.previews` keeps their beginnings";
+
+export function addReviews(policy: Command, { addJsonCommand }: Commands): void {
+  addJsonCommand(policy, "lint", "find rules without effect, shadowed rules and patterns that match nothing", lint);
+  addJsonCommand(
+    policy,
+    "suggest",
+    "suggest rules that ask where past practice ends, and test them on the calls in the ledger",
+    suggest,
+  ).option("--since <time>", "a date, or a duration before now: 90s, 30m, 12h, 7d");
+}
+
+/** Exit 1 if there is a finding. Starts the upstreams, because effects decide. */
+async function lint(invocation: Invocation): Promise<number> {
+  const { loadSettings, openGateway, principal, print, flags, terminal } = invocation;
+  const settings = await loadSettings();
+  const policy = await loadPolicy(settings);
+  await using gateway = await openGateway();
+  const snapshot = await gateway.takeSnapshot(principal);
+  const tools = listTools(snapshot);
+  const listed = new Set(tools.map(({ origin }) => origin.connector));
+  const isPartial = snapshot.namespaces.some(({ connector }) => !listed.has(connector));
+  const findings = lintPolicy({ settings: policy, tools, isPartial });
+  const patterned = { ...settings, policy: { ...settings.policy, rules: policy.rules } };
+  const idle = await findIdleInCatalog(patterned, gateway, principal);
+  // A rule whose only pattern matches nothing is one problem.
+  const named = new Set(findings.filter(({ kind }) => kind === "idle").map(({ rule }) => `rule ${rule}`));
+  const idlePatterns = idle.filter(({ setting }) => !named.has(setting));
+  print({ findings, idlePatterns }, [
+    ...findings.flatMap(({ kind, message, hint }) => [`${kind}: ${message}`, `  hint: ${hint}`]),
+    ...idlePatterns.flatMap((one) => [`idle: ${formatIdle(one)}`, `  hint: ${IDLE_HINT}`]),
+  ]);
+  const count = findings.length + idlePatterns.length;
+  if (!flags.json && count === 0) printLine(terminal.stderr, `${policy.rules.length} rules, nothing to report`);
+  return count === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** Changes nothing: an operator copies what fits. */
+async function suggest(invocation: Invocation<{ readonly since?: string }>): Promise<void> {
+  const { flags, powers, principal, print, terminal } = invocation;
+  const since = flags.since === undefined ? 0 : parseMoment(flags.since, powers.now());
+  const settings = await invocation.loadSettings();
+  const policy = await loadPolicy(settings);
+  const tools = await listChangingTools(invocation, principal);
+  await using records = await powers.readRecords(settings);
+  const past = await readPastCalls(records.openReader(), since);
+  const taken = new Set<string>(policy.rules.map(({ id }) => id));
+  const file = settings.policy.file ?? "rules.json";
+  const { rules, simulation } = suggestRules({
+    settings: policy,
+    past,
+    tools,
+    parse: (written) => parseRules(JSON.stringify({ rules: written }), file, taken),
+  });
+  const { calls, changed, cannotTell } = simulation;
+  const lines = rules.map((rule) => `+    ${JSON.stringify(rule)},`);
+  const outcome = `would have changed ${formatNumber(countCalls(changed))} of ${formatNumber(calls)} calls`;
+  const doubt = cannotTell.length === 0 ? "" : `, ${formatNumber(countCalls(cannotTell))} undecided without arguments`;
+  print({ rules, simulation }, [
+    ...(rules.length === 0 ? [] : [`--- ${file}`, `+++ ${file}`, '   "rules": [', ...lines, "   ]"]),
+    `${rules.length} rules ${outcome}${doubt}`,
+    ...formatChanges(simulation),
+  ]);
+  if (!flags.json && past.every(({ args }) => args === undefined)) printLine(terminal.stderr, `hint: ${NO_PREVIEWS}`);
+}
+
+async function listChangingTools(invocation: Invocation, principal: Invocation["principal"]) {
+  await using gateway = await invocation.openGateway();
+  const tools = listTools(await gateway.takeSnapshot(principal));
+  return tools.filter(({ effect }) => effect !== "read").map(({ address }) => address);
+}
+
+function listTools({ tools, hidden }: CatalogSnapshot): readonly Tool[] {
+  return [...tools.values(), ...(hidden?.values() ?? [])];
+}
+
+function formatNumber(count: number): string {
+  return count.toLocaleString("en-US");
+}

@@ -1,0 +1,82 @@
+/** What an upstream asks a person while a call is under way (elicitation), from servers to clients of both eras. */
+
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { test } from "node:test";
+
+import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
+import { call, connectHttp, openGatewayOf } from "../../fixtures/elicitation-client.ts";
+import type { Answer } from "../../fixtures/elicitation-client.ts";
+import { EVERYTHING, runGlovebox } from "../../fixtures/product.ts";
+
+const MODERN = { command: process.execPath, args: [resolve("src/connectors/mcp/fixtures/modern-stdio.ts")] };
+const ASK = {
+  "2025-11-25": "return JSON.stringify(await everything.triggerElicitationRequest({}))",
+  "2026-07-28": "return JSON.stringify(await modern.question({}))",
+} as const;
+
+test("upstream questions", async (context) => {
+  const gateway = await openGatewayOf(context, {
+    mcpServers: { everything: EVERYTHING, modern: MODERN },
+    policy: { profile: "open" },
+  });
+  const run = async (code: string, era: (typeof ERAS)[number], answer?: Answer) => {
+    const { client, forms } = await connectHttp(context, gateway, era, answer);
+    return { client, forms, view: await call(client, "execute", { code }) };
+  };
+  const glovebox = (...args: readonly string[]) => runGlovebox(args, { folder: gateway.folder });
+
+  for (const era of ERAS) {
+    for (const [server, code] of Object.entries(ASK)) {
+      await context.test(`of a server of ${server} reach the person behind a client of ${era.era}`, async () => {
+        const { view, forms } = await run(code, era, () => ({ action: "accept", content: { name: "Ada Quill" } }));
+        assert.equal(view.state, "completed", JSON.stringify(view));
+        assert.match(String(view.value), /Ada Quill/);
+        assert.equal(forms.length, 1);
+        assert.match(
+          forms[0]?.message ?? "",
+          /^The server \w+ asks you, while a program calls \w+\.\w+\. .*\nIt says: /,
+        );
+      });
+      await context.test(`of a server of ${server} can be declined by a client of ${era.era}`, async () => {
+        const { view } = await run(code, era, () => ({ action: "decline" }));
+        assert.equal(view.state, "completed", JSON.stringify(view));
+        assert.match(String(view.value), /declined|"decline/);
+      });
+    }
+  }
+
+  await context.test(
+    "wait like an approval for a client without forms, and are answered at the command line",
+    async () => {
+      const { view, client } = await run(ASK["2026-07-28"], ERAS[0]);
+      const [question = assert.fail()] = view.questions ?? [];
+      assert.deepEqual([view.state, view.approvals], ["paused", [question.approval]]);
+      assert.match(question.approval, /^ir_/);
+      assert.match(question.commands?.approve ?? "", /glovebox answer ir_/);
+      const shown = await glovebox("approvals", "show", question.approval);
+      assert.match(shown.stdout, /"message": "Who are you\?"/);
+      const wrong = await glovebox("answer", question.approval, "--field", "nom=Zoe");
+      assert.equal(wrong.code, 2);
+      assert.match(wrong.stderr, /"nom" is not a field of this form/);
+      assert.equal((await glovebox("approve", question.approval, "--yes")).code, 2);
+      const answered = await glovebox("answer", question.approval, "--field", "name=Zoe Quill");
+      assert.equal(answered.code, 0, answered.stderr);
+      const again = await call(client, "resume", { execution: view.execution });
+      assert.deepEqual(
+        [again.state, /Zoe Quill/.test(String(again.value))],
+        ["completed", true],
+        JSON.stringify(again),
+      );
+      const twice = await glovebox("answer", question.approval, "--field", "name=Eve");
+      assert.match(twice.stderr, /REQUEST_CONFLICT/);
+    },
+  );
+
+  await context.test("are recorded without the values of the answer", async () => {
+    const { stdout } = await glovebox("audit", "--action", "input", "--limit", "500", "--json");
+    assert.match(stdout, /"input\.requested"/);
+    assert.match(stdout, /"fields":\["name"\]/);
+    assert.doesNotMatch(stdout, /Quill/);
+  });
+});
