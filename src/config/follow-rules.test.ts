@@ -129,7 +129,7 @@ describe("a condition", () => {
 describe("a rule file that is followed", () => {
   test("a rule file that is followed is parsed again only after a change, and rejects once for each broken version", async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-rules-"));
-    context.after(() => rmSync(folder, { recursive: true, force: true }));
+    context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
     const path = join(folder, "rules.json");
     const file = followRules(path, NONE);
     await assert.rejects(file.read(), { code: "CONFIG_INVALID" });

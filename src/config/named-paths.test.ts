@@ -14,7 +14,7 @@ import { listReachedFolders } from "./named-paths.ts";
 /** A project beside a state folder. Each function returns what `server` reaches, or `nothing`. */
 function plan(t: TestContext) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-reach-")));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
+  t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
   const [project, state] = [join(root, "home/project"), join(root, "home/state/glovebox")];
   for (const folder of ["docs", ".glovebox/skills", "lib"]) mkdirSync(join(project, folder), { recursive: true });
   mkdirSync(state, { recursive: true });

@@ -18,7 +18,7 @@ const rule = (id: string) => ({ id, decision: "allow", tools: ["shop.pay"], when
 
 function makePlace(context: TestContext, policy: object = {}) {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-rules-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const config = { mcpServers: {}, store: { url: "sqlite:glovebox.db" }, policy };
   return { folder, settings: parseSettings(config, { folder }, {}) };
 }

@@ -23,7 +23,7 @@ import type { NotifyOptions } from "./notify-people.ts";
 type Notify = Settings["approvals"]["notify"];
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-notify-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const { args: _, ...HEAD } = APPROVAL;
 const LINK = "http://127.0.0.1:4747/approvals/x?a&b";

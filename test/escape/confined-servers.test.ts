@@ -53,7 +53,7 @@ async function attack(
 
 function packFor(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-user-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   chmodSync(folder, 0o755);
   const names = [
     "package.json",

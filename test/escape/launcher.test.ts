@@ -170,7 +170,7 @@ describe("the committed native parts", () => {
 
       test(`${part} for ${target} is what its source compiles to`, (context) => {
         const folder = mkdtempSync(join(tmpdir(), "glovebox-native-"));
-        context.after(() => rmSync(folder, { recursive: true, force: true }));
+        context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
         const output = join(folder, part);
         const reason = missingCompiler(target);
         if (reason !== undefined) return context.skip(reason);

@@ -173,7 +173,7 @@ function parseFound(text: string): Found {
 /** Copies everything that the user needs into a folder that every user can read. */
 function packFor(context: TestContext, probe: string): string {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-user-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   chmodSync(folder, 0o755);
   const manifest = createRequire(import.meta.url).resolve("isolated-vm/package.json");
   const gyp = createRequire(manifest).resolve("node-gyp-build/package.json");

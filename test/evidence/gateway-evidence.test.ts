@@ -16,7 +16,7 @@ import { describeEvidence } from "../../src/surfaces/describe-evidence.ts";
 import { AGENT, openMailGateway } from "./fixtures/mail-gateway.ts";
 
 const root = mkdtempSync(join(tmpdir(), "glovebox-evidence-"));
-after(() => rmSync(root, { recursive: true, force: true }));
+after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 const createFolder = (): string => mkdtempSync(join(root, "gateway-"));
 
 const LEAK = `const { result } = await mail.searchEmails({});

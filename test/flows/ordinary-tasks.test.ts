@@ -53,7 +53,7 @@ function listServers(folder: string): object {
 for (const isAnalyzed of [true, false])
   test(`forty ordinary tasks ask at most four times, with analysis ${isAnalyzed ? "on" : "off"}`, async (context) => {
     const folder = makeWork();
-    context.after(() => rmSync(folder, { recursive: true, force: true }));
+    context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
     const limits = { wallMs: 60_000, callMs: 60_000 };
     const config = {
       mcpServers: listServers(folder),

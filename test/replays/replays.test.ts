@@ -115,7 +115,7 @@ async function runTest(environment: Readonly<Record<string, string>>): Promise<r
 
 test("folders that a test removes are kept only if the variable for kept stores is set", async (context) => {
   const kept = mkdtempSync(join(tmpdir(), "glovebox-kept-"));
-  context.after(() => rmSync(kept, { recursive: true, force: true }));
+  context.after(() => rmSync(kept, { recursive: true, force: true, maxRetries: 10 }));
   const [gone, inMemory] = await runTest({});
   assert.deepEqual([existsSync(gone), inMemory, readdirSync(kept)], [false, "sqlite::memory:", []]);
   const [moved, url] = await runTest({ [STORES_FOLDER]: kept });

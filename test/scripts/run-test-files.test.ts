@@ -10,7 +10,7 @@ import { after, describe, test } from "node:test";
 import { planBatches } from "../../scripts/run-test-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-runner-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const TEST = 'import { after, before, test } from "node:test";';
 const FILES = {

@@ -10,7 +10,7 @@ import { outcomeOf, probeWith, shareGlovebox, sideBySide } from "../fixtures/obs
 import type { EntryPair } from "../fixtures/observe-settings.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-servers-")));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 /** What a server says about itself. */
 const about =

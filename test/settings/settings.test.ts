@@ -51,7 +51,7 @@ import { makeUntypedFolder, serveFor, startFor, waitForOutput } from "../fixture
 
 const MIB = 1024 * 1024;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-settings-")));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 /** The default limits, with more time for a busy machine. */
 const openDefault = shareGlovebox(() => ({ sandbox: { limits: { wallMs: 300_000 } } }));

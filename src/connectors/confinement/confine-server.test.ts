@@ -22,7 +22,7 @@ const script = join(home, "app", "dist", "server.mjs");
 mkdirSync(join(home, "app", "dist"), { recursive: true });
 writeFileSync(join(home, "app", "package.json"), "{}");
 writeFileSync(script, "");
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const real = await examineMachine();
 const isConfinable = "value" in real.namespaces && "value" in real.landlock;

@@ -10,7 +10,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import { openStore, openStoreToRead } from "../index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-read-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 const now = (): number => 7;
 const isRefusal =
   (code: string) =>

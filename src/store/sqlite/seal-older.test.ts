@@ -25,7 +25,7 @@ const OLD_KEPT = 'of a result that is too large"},{';
 
 function makePath(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-seal-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return join(folder, "glovebox.db");
 }
 

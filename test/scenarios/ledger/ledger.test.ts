@@ -25,7 +25,7 @@ interface Place {
 
 function makePlace(context: TestContext, ...flags: readonly string[]): Place {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const [path, log] = [join(folder, "ledger.db"), join(folder, "changes.log")];
   const mcpServers = { probe: probeWith("--log", log, ...flags) };
   return {

@@ -10,7 +10,7 @@ import { INVENTORY, probe, runGlovebox } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-catalog-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 const write = (name: string, mcpServers: unknown): void =>
   writeFileSync(join(folder, name), JSON.stringify({ mcpServers, store: { url: "sqlite::memory:" } }));
 write("healthy.json", { inventory: INVENTORY, probe: probe() });
