@@ -68,12 +68,10 @@ describe("an execution beyond the client's patience", () => {
     const table = createRunningTable((text) => text);
     const entry = table.enter({ principal: AGENT.id });
     await sleep(30);
-    const startedAt = performance.now();
     const pending = { id: EXECUTION, done: new Promise<ExecutionResult>(() => undefined) };
     assert.equal(await entry.answerWithin(pending, { patienceMs: 20 }, () => undefined), undefined);
     const ended = { id: EXECUTION, done: Promise.resolve(RESULT) };
     assert.deepEqual(await entry.answerWithin(ended, { patienceMs: 20 }, () => undefined), RESULT);
-    assert.ok(performance.now() - startedAt < FOREVER_MS);
   });
   it("ends the patience early when `until` fires", async () => {
     const { entry, work } = start(FOREVER_MS);

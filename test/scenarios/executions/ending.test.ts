@@ -121,10 +121,9 @@ describe("shutdown requests", { concurrency: 2 }, () => {
   test("shutdown kills a server that ignores SIGTERM", async (context) => {
     const { child } = await serveFor(context, makeUntypedFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
-    const [ended, startedAt] = [untilEnded(child), performance.now()];
+    const ended = untilEnded(child);
     child.kill("SIGINT");
     assert.equal(await ended, 0);
-    assert.ok(performance.now() - startedAt < 60_000);
     assert.deepEqual(await untilGone(family), []);
   });
 
@@ -185,14 +184,16 @@ describe("shutdown requests", { concurrency: 2 }, () => {
       const child = startFor(context, [command], folder);
       // A program that does not need the server would end without it.
       child.stdin.end(HANGING);
+      // The same program without an interrupt waits ten seconds for the silent server.
+      const witness = startFor(context, ["run", "-"], folder);
+      witness.stdin.end(HANGING);
       await until(() => listDescendants(child.pid).some((pid) => /probe-server/.test(commandOf(pid))));
       await wait(200);
       const family = listDescendants(child.pid);
-      const [ended, startedAt] = [untilEnded(child), performance.now()];
+      const ended = untilEnded(child);
       child.kill("SIGINT");
-      assert.equal(await ended, command === "run" ? 130 : 0);
-      // A snapshot waits ten seconds for a silent server; an interrupt does not.
-      assert.ok(performance.now() - startedAt < 8_000, `${performance.now() - startedAt} ms`);
+      const first = await Promise.race([ended, untilEnded(witness).then(() => "the witness")]);
+      assert.equal(first, command === "run" ? 130 : 0);
       assert.deepEqual(await untilGone(family), []);
     });
   }
