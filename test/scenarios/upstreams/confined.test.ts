@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
@@ -13,6 +15,7 @@ import { makeUntypedFolder, parseJsonLines, probe, runGlovebox } from "../../fix
 const { namespaces, landlock } = await examineMachine();
 const why = "missing" in namespaces ? namespaces.missing : "missing" in landlock ? landlock.missing : false;
 const FETCHING = { command: process.execPath, args: [resolve("test/fixtures/servers/fetching-server.mjs")] };
+const LOOPBACK = resolve("test/fixtures/tls/loopback");
 
 describe("a confined server", { skip: why }, () => {
   test("reaches a granted host through the proxy and no other, and the ledger has each request", async (context) => {
@@ -48,6 +51,33 @@ describe("a confined server", { skip: why }, () => {
     ]);
     const closed = [port, 2].map((to) => ["closed", "upstream.request.refused", to]);
     assert.deepEqual(requests, [...expected, ...closed]);
+  });
+
+  test("speaks https with a granted host, whose certificate it checks itself", async (context) => {
+    const certificate = `${LOOPBACK}.cert`;
+    const web = createSecureServer(
+      { key: readFileSync(`${LOOPBACK}.key`), cert: readFileSync(certificate) },
+      (_, response) => response.end("secret page"),
+    );
+    web.listen(0, "127.0.0.2");
+    await once(web, "listening");
+    context.after(() => web.close());
+    const { port } = web.address() as AddressInfo;
+    const networkPolicy = { mode: "allowed", grants: [`127.0.0.2:${port}`] };
+    const trusting = { ...FETCHING, env: { NODE_EXTRA_CA_CERTS: certificate }, files: { read: [certificate] } };
+    const mcpServers = {
+      strict: { ...trusting, confine: "strict", networkPolicy },
+      files: { ...trusting, confine: "files", networkPolicy },
+      doubting: { ...FETCHING, confine: "strict", networkPolicy },
+      closed: { ...trusting, confine: "strict" },
+    };
+    const folder = makeUntypedFolder(context, { mcpServers });
+    const input = `return Promise.all([strict, files, doubting, closed].map((one) => one.get({ url: "https://127.0.0.2:${port}/" })))`;
+    const { stdout, stderr } = await runGlovebox(["run", "-"], { folder, input });
+    const [strict, files, doubting, closed] = JSON.parse(stdout || "[]") as readonly string[];
+    assert.deepEqual([strict, files], ["200 secret page", "200 secret page"], stderr);
+    assert.match(doubting ?? "", /^failed .*(?:SELF_SIGNED|UNABLE_TO_VERIFY)/);
+    assert.match(closed ?? "", /^failed /);
   });
 
   test("is listed with its level, and one that lacks a file with the grant", async (context) => {
