@@ -19,7 +19,8 @@ export interface Judged {
 
 /**
  * `mixed`: hundreds of tools of well-known services. `model`: the same tools, with requests in the words of a model to a
- * router. `everyday`: the servers of one person, with everyday words. `second`: queries of another author over both.
+ * router. `everyday`: the servers of one person, with everyday words. `second` and `third`: queries of other
+ * authors over both; nothing is tuned with the third ones.
  */
 const FILES = {
   mixed: { tools: "tools.txt", queries: "queries.txt" },
@@ -27,6 +28,8 @@ const FILES = {
   everyday: { tools: "everyday-tools.txt", queries: "everyday-queries.txt" },
   second: { tools: "tools.txt", queries: "second-queries.txt" },
   "second everyday": { tools: "everyday-tools.txt", queries: "second-everyday-queries.txt" },
+  third: { tools: "tools.txt", queries: "third-queries.txt" },
+  "third everyday": { tools: "everyday-tools.txt", queries: "third-everyday-queries.txt" },
 } as const;
 
 export type Corpus = keyof typeof FILES;
