@@ -50,6 +50,23 @@ test("a rule book keeps the comments of policy.file, and refuses a rule that wou
   assert.equal(readFileSync(path, "utf8"), text);
 });
 
+test("a rule book lists and removes rules that were written before policy.file was set", async (context) => {
+  const { folder, settings } = makePlace(context);
+  await openRuleBook(settings).add(rule("a"));
+  writeFileSync(join(folder, "own.json"), JSON.stringify({ rules: [rule("x")] }));
+  const book = openRuleBook({ ...settings, policy: { ...settings.policy, file: join(folder, "own.json") } });
+  const list = async () => (await book.list()).map(({ id }) => id);
+  assert.deepEqual(
+    [await book.add(rule("a")), await book.add(rule("b")), await list()],
+    [false, true, ["x", "b", "a"]],
+  );
+  assert.deepEqual([await book.remove("a"), await book.remove("b"), await list()], [true, true, ["x"]]);
+  assert.deepEqual(
+    [await book.remove("a"), readFileSync(join(folder, "rules.json"), "utf8").includes('"a"')],
+    [false, false],
+  );
+});
+
 test("a rule book says what to do when its file cannot be written, or has no place", async (context) => {
   const { folder, settings } = makePlace(context, { file: "missing/own.json" });
   const refused = (message: string, hint: RegExp) => (thrown: unknown) => {

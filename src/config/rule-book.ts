@@ -20,10 +20,10 @@ import type { Settings } from "./settings.ts";
 export interface RuleBook {
   /** `undefined` if the store is in memory and the configuration names no rule file. */
   readonly path: string | undefined;
-  /** The rules of the file as they are written; none if it does not exist. */
+  /** The rules as they are written, also those in `rules.json` from before `policy.file` was set. */
   list(): Promise<readonly JsonObject[]>;
-  /** Does nothing if the file has a rule with this id. Rejects with CONFIG_INVALID, and changes nothing then. */
-  add(rule: JsonObject & { readonly id: string }): Promise<void>;
+  /** Returns false if the file has a rule with this id. Rejects with CONFIG_INVALID, and changes nothing then. */
+  add(rule: JsonObject & { readonly id: string }): Promise<boolean>;
   /** Returns false for an unknown rule. Rejects as `add` does. */
   remove(id: string): Promise<boolean>;
 }
@@ -38,41 +38,55 @@ const STALE_MS = 5_000;
 const RETRY_MS = 50;
 
 export function openRuleBook(settings: BookSettings): RuleBook {
-  const path = toBookPath(settings);
+  const [path, ...former] = toBookPaths(settings);
   const taken = new Set<string>(settings.policy.rules.map(({ id }) => id));
-  const place = (): string => {
-    if (path !== undefined) return path;
-    const hint = "Name a rule file in `policy.file`, or choose a scope that ends with the session";
-    throw new GloveboxError("CONFIG_INVALID", "Rules cannot be written: the store is in memory", { hint });
-  };
-  const read = async (): Promise<string> =>
-    path !== undefined && (await exists(path)) ? readTextFile(path, FILE) : EMPTY;
-  const list = async (): Promise<readonly JsonObject[]> => listRules(parseJsonc(await read(), path ?? "rules.json"));
-  /** `edit` returns `undefined` to leave the file as it is. */
-  const change = async (edit: (text: string, rules: readonly JsonObject[]) => string | undefined): Promise<boolean> => {
-    const target = await realpath(place()).catch(() => place());
-    await using draft = await openDraft(target);
-    const text = await read();
-    const next = edit(text, listRules(parseJsonc(text, target)));
-    if (next === undefined) return false;
-    parseRules(next, target, taken); // an invalid file is never written
-    await draft.publish(next);
-    return true;
-  };
   return {
     path,
-    list,
-    add: async (rule) => {
-      await change((text, rules) =>
+    list: async () => (await Promise.all(toBookPaths(settings).map(readRules))).flat(),
+    async add(rule) {
+      if (path === undefined) throw hasNoPlace();
+      for (const file of former) if ((await readRules(file)).some(({ id }) => id === rule.id)) return false;
+      return changeFile(path, taken, (text, rules) =>
         rules.some(({ id }) => id === rule.id) ? undefined : edit(text, ["rules", rules.length], rule),
       );
     },
-    remove: (id) =>
-      change((text, rules) => {
-        const at = rules.findIndex((rule) => rule["id"] === id);
-        return at < 0 ? undefined : edit(text, ["rules", at], undefined);
-      }),
+    async remove(id) {
+      let isRemoved = false;
+      for (const file of toBookPaths(settings)) {
+        if (!(await readRules(file)).some((rule) => rule["id"] === id)) continue;
+        const isChanged = await changeFile(file, taken, (text, rules) => {
+          const at = rules.findIndex((rule) => rule["id"] === id);
+          return at < 0 ? undefined : edit(text, ["rules", at], undefined);
+        });
+        isRemoved ||= isChanged;
+      }
+      return isRemoved;
+    },
   };
+}
+
+async function readText(path: string): Promise<string> {
+  return (await exists(path)) ? readTextFile(path, FILE) : EMPTY;
+}
+
+async function readRules(path: string): Promise<readonly JsonObject[]> {
+  return listRules(parseJsonc(await readText(path), path));
+}
+
+/** `edit` returns `undefined` to leave the file as it is; then this returns false. */
+async function changeFile(
+  path: string,
+  taken: ReadonlySet<string>,
+  change: (text: string, rules: readonly JsonObject[]) => string | undefined,
+): Promise<boolean> {
+  const target = await realpath(path).catch(() => path);
+  await using draft = await openDraft(target);
+  const text = await readText(path);
+  const next = change(text, listRules(parseJsonc(text, target)));
+  if (next === undefined) return false;
+  parseRules(next, target, taken); // an invalid file is never written
+  await draft.publish(next);
+  return true;
 }
 
 /** The rule file of the configuration and, beside the store, the one for decisions; each is read when it changes. */
@@ -111,8 +125,9 @@ function ifPresent(file: RuleFile): RuleFile {
   };
 }
 
-function toBookPath(settings: BookSettings): string | undefined {
-  return settings.policy.file ?? toBesidePath(settings);
+/** The first one is written; another one has the rules of decisions from before `policy.file` was set. */
+function toBookPaths(settings: BookSettings): readonly string[] {
+  return [settings.policy.file, toBesidePath(settings)].filter((path) => path !== undefined);
 }
 
 function toBesidePath({ store: { path } }: BookSettings): string | undefined {
@@ -160,6 +175,11 @@ async function openDraft(path: string) {
       else await sleep(RETRY_MS);
     }
   }
+}
+
+function hasNoPlace(): GloveboxError {
+  const hint = "Name a rule file in `policy.file`, or choose a scope that ends with the session";
+  return new GloveboxError("CONFIG_INVALID", "Rules cannot be written: the store is in memory", { hint });
 }
 
 function cannotWrite(path: string, cause: unknown): GloveboxError {

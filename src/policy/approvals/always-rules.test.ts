@@ -32,6 +32,26 @@ async function openDesk(args: JsonObject = { amount: 5 }, rule = PROFILE) {
   return { queue, desk, id, stateOf, ...memory };
 }
 
+/** A desk on the same queue and rules; another operator decides after the rule was written. */
+function openOvertakenDesk({ queue, rules }: Awaited<ReturnType<typeof openDesk>>, verdict: "approve" | "reject") {
+  const { approvals, store } = queue;
+  return createDesk({
+    approvals: {
+      list: (query) => approvals.list(query),
+      find: (asked) => approvals.find(asked),
+      revoke: (asked, by) => approvals.revoke(asked, by),
+      decide: async (asked, choice, by) => {
+        await approvals.decide(asked, { verdict }, by);
+        return approvals.decide(asked, choice, by);
+      },
+    },
+    store,
+    rules,
+    hide: (text) => text,
+    findChange: async () => undefined,
+  });
+}
+
 /** What the written rules decide about a call of the tool, under the strict profile. */
 function decideBy(written: readonly JsonObject[], args: Json, address = "shop.pay") {
   const rules = parseRules(JSON.stringify({ rules: written }), "rules.json", new Set());
@@ -122,33 +142,32 @@ describe("a decision that lasts", () => {
     await assert.rejects(desk.decide(id, always, OPERATOR), { code: "REQUEST_CONFLICT" });
     assert.deepEqual(written, []);
   });
-  it("takes the rule back when another decision was faster", async () => {
-    const { queue, id, rules, written, entries } = await openDesk();
-    await using _ = queue;
-    const { approvals, store } = queue;
-    const desk = createDesk({
-      approvals: {
-        list: (query) => approvals.list(query),
-        find: (asked) => approvals.find(asked),
-        revoke: (asked, by) => approvals.revoke(asked, by),
-        decide: async (asked, choice, by) => {
-          await approvals.decide(asked, { verdict: "reject" }, by);
-          return approvals.decide(asked, choice, by);
-        },
-      },
-      store,
-      rules,
-      hide: (text) => text,
-      findChange: async () => undefined,
-    });
-    await assert.rejects(desk.decide(id, { verdict: "approve", scope: "always-tool" }, OPERATOR), {
-      code: "REQUEST_CONFLICT",
-    });
-    assert.deepEqual(written, []);
+  const ALWAYS = { verdict: "approve", scope: "always-tool" } as const;
+  it("takes the rule back when a rejection was faster", async () => {
+    const place = await openDesk();
+    await using _ = place.queue;
+    const decided = openOvertakenDesk(place, "reject").decide(place.id, ALWAYS, OPERATOR);
+    await assert.rejects(decided, { code: "REQUEST_CONFLICT" });
+    assert.deepEqual(place.written, []);
     assert.deepEqual(
-      entries.map(({ action }) => action),
+      place.entries.map(({ action }) => action),
       ["policy.allowed", "policy.revoked"],
     );
+  });
+  it("leaves the rule of an earlier decision when a rejection was faster", async () => {
+    const place = await openDesk();
+    await using _ = place.queue;
+    const { rule } = await place.desk.propose(place.id, "always-tool", OPERATOR);
+    place.written.push(rule);
+    const decided = openOvertakenDesk(place, "reject").decide(place.id, ALWAYS, OPERATOR);
+    await assert.rejects(decided, { code: "REQUEST_CONFLICT" });
+    assert.deepEqual(place.written, [rule]);
+  });
+  it("stands when another approval was faster, so that two operators do not undo each other", async () => {
+    const place = await openDesk();
+    await using _ = place.queue;
+    const approval = await openOvertakenDesk(place, "approve").decide(place.id, ALWAYS, OPERATOR);
+    assert.deepEqual([approval.state, place.written.length], ["approved", 1]);
   });
 });
 

@@ -23,8 +23,11 @@ export interface AlwaysRules {
   propose(approval: Approval, scope: AlwaysScope, by: Principal): AlwaysRule;
   /** Where rules are written; `undefined` if that is impossible. */
   readonly file: string | undefined;
-  /** Records the rule, then writes it. A failure is recorded too, and nothing is written then. */
-  add(rule: AlwaysRule, approval: Approval, by: Principal): Promise<void>;
+  /**
+   * Records the rule, then writes it. A failure is recorded too, and nothing is written then. Returns false if an earlier
+   * decision has written it.
+   */
+  add(rule: AlwaysRule, approval: Approval, by: Principal): Promise<boolean>;
   /** The rules that decisions made, in the order of the file. */
   list(): Promise<readonly JsonObject[]>;
   /** Rejects with POLICY_DENIED unless `by` is an operator, and with REQUEST_NOT_FOUND for any other rule. */
@@ -36,7 +39,7 @@ interface RulePowers {
   readonly book: {
     readonly path: string | undefined;
     list(): Promise<readonly JsonObject[]>;
-    add(rule: AlwaysRule): Promise<void>;
+    add(rule: AlwaysRule): Promise<boolean>;
     remove(id: string): Promise<boolean>;
   };
   readonly record: (entry: {
@@ -73,7 +76,7 @@ export function createAlwaysRules({ book, record, hide, now }: RulePowers): Alwa
       const entry = { actor: by.id, subject: rule.id };
       const detail = { approval, tool, principal, definition: digestOf(rule) };
       await record({ ...entry, action: "policy.allowed", detail });
-      await book.add(rule).catch(async (thrown: unknown) => {
+      return book.add(rule).catch(async (thrown: unknown) => {
         const message = thrown instanceof Error ? thrown.message.slice(0, 500).toWellFormed() : "unknown";
         await record({ ...entry, action: "policy.failed", detail: { ...detail, message } });
         throw thrown;

@@ -52,7 +52,10 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
     if (!found) throw notFound(id);
     return found;
   };
-  /** The rule is written before the call is approved, and taken back if another decision was faster. */
+  /**
+   * The rule is written before the call is approved. If another decision was faster, an approval is what this one wanted,
+   * too; otherwise the rule is taken back, unless an earlier decision made it.
+   */
   const decideAlways = async (
     id: ApprovalId,
     { scope: _, ...choice }: DeskChoice,
@@ -65,9 +68,11 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
     if (found.state !== "pending" || !hasRole(by, "operator")) return approve(); // rejects
     if (duties.fourEyes && found.effect === "destroy") return approvals.decide(id, { ...choice, scope: "session" }, by); // rejects
     const rule = rules.propose(found, scope, by);
-    await rules.add(rule, found, by);
+    const isNew = await rules.add(rule, found, by);
     return approve().catch(async (thrown: unknown) => {
-      await rules.revoke(rule.id, by);
+      const now = await approvals.find(id);
+      if (now?.state === "approved") return now;
+      if (isNew) await rules.revoke(rule.id, by);
       throw thrown;
     });
   };

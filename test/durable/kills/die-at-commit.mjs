@@ -1,8 +1,11 @@
 /**
- * Loaded before a gateway: ends the process with SIGKILL just before or just after its n-th commit, as `DIE_AT`
- * specifies. Only at these moments can a step be partly recorded.
+ * Loaded before a gateway or a command: ends the process with SIGKILL just before or just after its n-th commit
+ * (`DIE_AT` is `before 3`), or before or after a file is replaced (`after rules.json`). Only at these moments can a step
+ * be partly recorded.
  */
 
+import promises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { StatementSync } from "node:sqlite";
 
 const [side, at] = (process.env.DIE_AT ?? "").split(" ");
@@ -17,3 +20,12 @@ StatementSync.prototype.run = function (...values) {
   if (side === "after" && commits === Number(at)) process.kill(process.pid, "SIGKILL");
   return done;
 };
+
+const { rename } = promises;
+promises.rename = async (from, to) => {
+  const isChosen = at !== undefined && String(to).endsWith(`/${at}`);
+  if (side === "before" && isChosen) process.kill(process.pid, "SIGKILL");
+  await rename(from, to);
+  if (side === "after" && isChosen) process.kill(process.pid, "SIGKILL");
+};
+syncBuiltinESMExports();

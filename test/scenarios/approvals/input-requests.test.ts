@@ -1,13 +1,14 @@
 /** What an upstream asks a person while a call is under way (elicitation), from servers to clients of both eras. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { resolve } from "node:path";
 import { test } from "node:test";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { call, connectHttp, openGatewayOf } from "../../fixtures/elicitation-client.ts";
 import type { Answer } from "../../fixtures/elicitation-client.ts";
-import { EVERYTHING, runGlovebox } from "../../fixtures/product.ts";
+import { EVERYTHING, makeUntypedFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const MODERN = { command: process.execPath, args: [resolve("src/connectors/mcp/fixtures/modern-stdio.ts")] };
 const ASK = {
@@ -79,4 +80,23 @@ test("upstream questions", async (context) => {
     assert.match(stdout, /"fields":\["name"\]/);
     assert.doesNotMatch(stdout, /Quill/);
   });
+});
+
+test("an input request survives kill -9 of its gateway, and is answered and used after a restart", async (context) => {
+  const folder = makeUntypedFolder(context, { mcpServers: { modern: MODERN }, policy: { profile: "open" } });
+  const connect = async () => {
+    const { mcp, child } = await serveFor(context, folder);
+    return { child, client: (await connectHttp(context, { mcp: async () => mcp }, ERAS[0])).client };
+  };
+  const first = await connect();
+  const view = await call(first.client, "execute", { code: ASK["2026-07-28"] });
+  const [id = assert.fail()] = view.approvals ?? [];
+  first.child.kill("SIGKILL");
+  await once(first.child, "close");
+  const listed = await runGlovebox(["approvals", "show", id], { folder });
+  assert.match(listed.stdout, /"message": "Who are you\?"/);
+  const second = await connect();
+  assert.equal((await runGlovebox(["answer", id, "--field", "name=Zoe Quill"], { folder })).code, 0);
+  const done = await call(second.client, "resume", { execution: view.execution });
+  assert.deepEqual([done.state, /Zoe Quill/.test(String(done.value))], ["completed", true], JSON.stringify(done));
 });
