@@ -1,5 +1,7 @@
 /** The lines that a child server writes: split, filtered before they are parsed, and kept for the operator. */
 
+import { StringDecoder } from "node:string_decoder";
+
 import type { Instant } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
@@ -8,11 +10,12 @@ import type { TextCleaner } from "../../shown-text.ts";
 const NEWLINE = 0x0a;
 
 /**
- * Keeps the pieces of a line and joins them once, at the newline. So an endless line costs at most `maxBytes`, and a
- * long one is not copied with every chunk.
+ * Decodes the pieces of a line as they come and joins them once, at the newline. So an endless line costs at most
+ * `maxBytes`, and the end of a long one is not the work of decoding all of it.
  */
 export function createLineSplitter(maxBytes: number) {
-  let pieces: Buffer[] = [];
+  const decoder = new StringDecoder("utf8");
+  let pieces: string[] = [];
   let length = 0;
   let overflown = false;
 
@@ -20,13 +23,12 @@ export function createLineSplitter(maxBytes: number) {
     length += piece.length;
     overflown = length > maxBytes;
     if (overflown) pieces = [];
-    else pieces.push(piece);
+    else pieces.push(decoder.write(piece));
     return !overflown;
   }
 
   function take(): string {
-    const [only] = pieces;
-    const line = (only && pieces.length === 1 ? only : Buffer.concat(pieces)).toString("utf8");
+    const line = pieces.join("") + decoder.end();
     pieces = [];
     length = 0;
     return line;
@@ -45,8 +47,8 @@ export function createLineSplitter(maxBytes: number) {
       }
       return lines;
     },
-    /** The bytes after the last newline. */
-    rest: () => Buffer.concat(pieces).toString("utf8"),
+    /** What follows the last newline. */
+    rest: () => pieces.join(""),
     /** True once a line was too long; the stream cannot be parsed any further. */
     isOverflown: () => overflown,
   };
