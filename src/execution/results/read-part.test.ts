@@ -128,6 +128,14 @@ describe("a search", () => {
       }),
     );
   });
+  it("grep finds a text in every place of a long line and of a large item", () => {
+    for (const at of [0, 65_000, 65_530, 65_535, 65_536, 131_070, 200_000 - 6]) {
+      const line = `${"x".repeat(at)}NEEDLE`.padEnd(200_000, "x");
+      assert.equal(readPart(line, { grep: "needle" }).total, 1, String(at));
+      assert.equal(readPart([{ deep: [line] }, "x"], { grep: "needle" }).total, 1, String(at));
+      assert.equal(readPart(line, { grep: "needles" }).total, 0, String(at));
+    }
+  });
   it("grep pauses in a long value and not in a short one", () => {
     const countPauses = (value: Json): number => {
       const work = readInSlices(value, { grep: "x" });

@@ -5,6 +5,7 @@
 
 import { GloveboxError, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Json, ResultQuery } from "../../domain/index.ts";
+import { writeJson } from "../../text/index.ts";
 import { runAtOnce } from "../../timing/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 
@@ -19,6 +20,8 @@ const MAX_MATCHES = 100_000;
 const CHARS_PER_PAUSE = 64 * 1024;
 /** What a comparison costs besides its characters. */
 const COMPARISON_CHARS = 16;
+/** The other half of a surrogate pair, and a letter on each side. */
+const NEIGHBORS = 4;
 
 /** Throws `REQUEST_INVALID` for a path that does not exist, and for a page of a value without parts. */
 export function readPart(value: Json, query: ResultQuery): ResultPart {
@@ -78,9 +81,9 @@ export function pageOf(
   return { start, end, next: end < total ? { next: end } : {} };
 }
 
-/** A part of a value that is searched, and how it is shown if one of its texts contains the wanted one. */
+/** Parts of a value that are searched, and how they are shown if the text of one contains the wanted one. */
 interface Searched {
-  readonly texts: readonly string[];
+  readonly parts: readonly Json[];
   readonly show: () => Json;
 }
 
@@ -90,13 +93,19 @@ function* grep(value: Json, wanted: string, query: ResultQuery): SlicedWork<Resu
   const page: Json[] = [];
   let total = 0;
   let compared = 0;
-  for (const { texts, show } of listSearched(value)) {
-    if (texts.some((text) => text.toLowerCase().includes(wanted))) {
+  for (const { parts, show } of listSearched(value)) {
+    let isMatch = false;
+    for (const part of parts) {
+      const text = typeof part === "string" ? part : yield* writeJson(part);
+      isMatch ||= yield* contains(text, wanted);
+      compared += text.length;
+    }
+    if (isMatch) {
       if (total >= offset && total < offset + limit) page.push(show());
       if (page.length > MAX_MATCHES) throw tooManyMatches();
       total += 1;
     }
-    compared += texts.reduce((sum, text) => sum + text.length, COMPARISON_CHARS);
+    compared += COMPARISON_CHARS;
     if (compared < CHARS_PER_PAUSE) continue;
     compared = 0;
     yield;
@@ -104,17 +113,35 @@ function* grep(value: Json, wanted: string, query: ResultQuery): SlicedWork<Resu
   return { value: page, total, ...pageOf(total, query).next };
 }
 
+/** Without regard to case. A long text is compared in parts, each with the end of the one before it. */
+function* contains(text: string, wanted: string): SlicedWork<boolean> {
+  if (text.length <= CHARS_PER_PAUSE) return text.toLowerCase().includes(wanted);
+  for (let start = 0; start < text.length; start += CHARS_PER_PAUSE) {
+    // How a letter becomes a small one may depend on its neighbors.
+    const from = Math.max(0, start - wanted.length - NEIGHBORS);
+    if (
+      text
+        .slice(from, start + CHARS_PER_PAUSE)
+        .toLowerCase()
+        .includes(wanted)
+    )
+      return true;
+    yield;
+  }
+  return false;
+}
+
 function* listSearched(value: Json): Generator<Searched> {
   if (typeof value === "string") {
     yield* listLines(value);
   } else if (typeof value !== "object" || value === null) {
-    yield { texts: [toText(value)], show: () => ({ value }) };
+    yield { parts: [value], show: () => ({ value }) };
   } else if (isJsonObject(value)) {
     for (const [key, item] of Object.entries(value)) {
-      yield { texts: [key, toText(item)], show: () => ({ key, value: item }) };
+      yield { parts: [key, item], show: () => ({ key, value: item }) };
     }
   } else {
-    for (const [index, item] of value.entries()) yield { texts: [toText(item)], show: () => ({ index, item }) };
+    for (const [index, item] of value.entries()) yield { parts: [item], show: () => ({ index, item }) };
   }
 }
 
@@ -125,7 +152,7 @@ function* listLines(text: string): Generator<Searched> {
     const [from, at, end] = [start, line, endOfLine(text, start)];
     const own = text.slice(from, end);
     yield {
-      texts: [own],
+      parts: [own],
       show: () => ({ line: at, text: own, before: linesBefore(text, from), after: linesAfter(text, end) }),
     };
     start = end + 1;
@@ -155,10 +182,6 @@ function linesAfter(text: string, before: number): readonly string[] {
 function endOfLine(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end < 0 ? text.length : end;
-}
-
-function toText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function tooManyMatches(): GloveboxError {
