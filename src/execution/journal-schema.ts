@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { GloveboxError, defined, isErrorCode, parseJson } from "../domain/index.ts";
+import { GloveboxError, isErrorCode, parseJson } from "../domain/index.ts";
 import type { ExecutionId, ExecutionResult, PublicError } from "../domain/index.ts";
 
 import type { JournalEvent } from "./journal.ts";
@@ -62,43 +62,78 @@ export const REQUEST = z.object({
   input: z.unknown().optional(),
 });
 
+const GIVEN = DELIVERY.extend({
+  kind: z.literal("given"),
+  textLines: COUNT.optional(),
+  /** Written by former versions. */
+  isTextNext: z.literal(true).optional(),
+});
+
 const EVENT = z.discriminatedUnion("kind", [
   REQUEST.extend({ kind: z.literal("asked"), start: TAPE_START.optional() }),
   START.extend({ kind: z.literal("began") }),
   z.object({ kind: z.literal("checked"), findings: z.array(z.unknown()) }),
-  DELIVERY.extend({ kind: z.literal("given"), isTextNext: z.literal(true).optional() }),
+  GIVEN,
   z.object({ kind: z.literal("switched"), engine: ENGINE }),
   z.object({ kind: z.literal("broke") }),
 ]);
 
-/** A longer text of a delivery has a line of its own: escaping it would take as long as all else that is done with it. */
+/** A longer text of a delivery has its own lines: escaping it would take as long as all else that is done with it. */
 const LONG_TEXT_CHARS = 4_096;
+/** No line of a text is longer, so that a large one can be written in several pieces. */
+const LINE_CHARS = 256 * 1024;
+/** Every other line begins with a brace. */
+const TEXT_MARK = ">";
 
-/** The lines of an event. */
+/** The lines of an event; the lines of its text come first, so that an event without its last line was never noted. */
 export function writeEvent(event: JournalEvent): readonly string[] {
   const text = event.kind === "given" ? event.delivery.text : "";
   if (event.kind !== "given" || text.length <= LONG_TEXT_CHARS || text.includes("\n")) return [JSON.stringify(event)];
-  return [JSON.stringify({ ...event, delivery: { ...event.delivery, text: "" }, isTextNext: true }), text];
+  const lines = cutText(text).map((line) => TEXT_MARK + line);
+  return [...lines, JSON.stringify({ ...event, delivery: { ...event.delivery, text: "" }, textLines: lines.length })];
+}
+
+/** Never cuts a surrogate pair. */
+function cutText(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const last = text.charCodeAt(start + LINE_CHARS - 1);
+    const end = start + LINE_CHARS - (last >= 0xd8_00 && last <= 0xdb_ff ? 1 : 0);
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
 }
 
 /** Throws `STORE_UNAVAILABLE` for a line that this version does not know. */
-export function parseJournal(text: string): readonly JournalEvent[] {
+export function parseJournal(pieces: readonly string[]): readonly JournalEvent[] {
   const events: JournalEvent[] = [];
-  const lines = text.split("\n").values();
+  let texts: string[] = [];
+  const lines = pieces.flatMap((piece) => piece.split("\n")).values();
   for (const line of lines) {
+    if (line.startsWith(TEXT_MARK)) {
+      texts.push(line.slice(TEXT_MARK.length));
+      continue;
+    }
     const event = parseEvent(JSON.parse(line));
-    events.push("isTextNext" in event && event.kind === "given" ? withText(event, lines.next().value) : event);
+    events.push(event.kind === "given" ? withText(event, texts, () => lines.next().value) : event);
+    texts = [];
   }
   return events;
 }
 
-function withText(event: Extract<JournalEvent, { kind: "given" }>, text: string | undefined): JournalEvent {
-  if (text === undefined) throw unknownEntry();
-  const { kind, delivery, call } = event;
-  return { kind, delivery: { ...delivery, text }, ...defined({ call }) };
+type Given = Extract<JournalEvent, { kind: "given" }> & Pick<z.infer<typeof GIVEN>, "textLines" | "isTextNext">;
+
+/** More lines than its own come before it if a process ended while it wrote them. */
+function withText(event: Given, before: readonly string[], takeNext: () => string | undefined): JournalEvent {
+  const { textLines, isTextNext, ...rest } = event;
+  if (textLines === undefined && !isTextNext) return rest;
+  const text = isTextNext ? takeNext() : before.slice(before.length - (textLines ?? 0)).join("");
+  if (text === undefined || (textLines ?? 0) > before.length) throw unknownEntry();
+  return { ...rest, delivery: { ...rest.delivery, text } };
 }
 
-function parseEvent(raw: unknown): JournalEvent {
+function parseEvent(raw: unknown): Exclude<JournalEvent, { kind: "given" }> | Given {
   if (EVENT.safeParse(raw).success) return raw as JournalEvent;
   throw unknownEntry();
 }

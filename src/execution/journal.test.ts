@@ -26,7 +26,7 @@ const SWITCHED = { kind: "switched", engine: "isolate" };
 
 function engineOf(...events: readonly object[]): EngineName | undefined {
   const text = [ASKED, ...events].map((event) => JSON.stringify(event)).join("\n");
-  return toRecording(parseJournal(text))?.started?.engine;
+  return toRecording(parseJournal([text]))?.started?.engine;
 }
 
 it("a journal is replayed on the engine that it names", () => {
@@ -43,4 +43,25 @@ it("a journal of a program that never started names no engine", () => {
 });
 it("a journal with an unknown engine cannot be read", () => {
   assert.throws(() => engineOf({ ...BEGAN, engine: "other" }), { code: "STORE_UNAVAILABLE" });
+});
+
+function textsOf(...lines: readonly string[]): readonly string[] {
+  const pieces = [JSON.stringify(ASKED), ...lines];
+  return toRecording(parseJournal(pieces))?.deliveries.map(({ delivery }) => delivery.text) ?? [];
+}
+
+it("a text in several lines belongs to the delivery after them", () => {
+  const two = JSON.stringify({ ...GIVEN, textLines: 2 });
+  assert.deepEqual(textsOf('>"a', '>b"', two, JSON.stringify(GIVEN)), ['"ab"', ""]);
+});
+it("lines of a delivery that was not written to its end are ignored", () => {
+  const one = JSON.stringify({ ...GIVEN, textLines: 1 });
+  assert.deepEqual(textsOf('>"lost', '>"a"', one, '>"lost'), ['"a"']);
+});
+it("a delivery whose text is not complete cannot be read", () => {
+  const two = JSON.stringify({ ...GIVEN, textLines: 2 });
+  assert.throws(() => textsOf('>b"', two), { code: "STORE_UNAVAILABLE" });
+});
+it("a text in the line after its delivery, as former versions wrote it, is read", () => {
+  assert.deepEqual(textsOf(`${JSON.stringify({ ...GIVEN, isTextNext: true })}\n"a"`), ['"a"']);
 });

@@ -6,7 +6,8 @@
 import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Seal } from "../../domain/index.ts";
 import type { JournalPiece, Store } from "../../store/index.ts";
-import { HOUR_MS, pollEvery } from "../../timing/index.ts";
+import { HOUR_MS, pollEvery, runInSlices } from "../../timing/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 import { parseJournal, writeEvent } from "../journal-schema.ts";
 import { toRecording } from "../journal.ts";
@@ -14,8 +15,8 @@ import type { Journal, Journals } from "../journal.ts";
 
 /** Batching delay for entries that no caller awaits. */
 const SOON_MS = 5;
-/** A larger entry is sealed when it is noted, so that its write takes another turn of the event loop. */
-const LARGE_CHARS = 256 * 1024;
+/** More is written in several transactions, so that none of them holds the thread for long. */
+const PIECE_CHARS = 512 * 1024;
 
 export interface JournalsOptions {
   readonly store: Store["journals"];
@@ -36,8 +37,8 @@ export function openJournals(options: JournalsOptions): Journals {
   const readAll = async (execution: ExecutionId) => {
     const pieces = await store.read(execution);
     if (pieces.some(({ piece }, place) => piece !== place)) throw damaged(execution);
-    const texts = pieces.map((one) => openPiece(seal, one));
-    const recording = toRecording(texts.flatMap((text) => parseJournal(text)));
+    const texts = await runInSlices(openPieces(seal, pieces));
+    const recording = toRecording(parseJournal(texts));
     return { recording, pieces: pieces.length, bytes: texts.reduce((sum, text) => sum + text.length, 0) };
   };
   return {
@@ -80,16 +81,23 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
   let next: Promise<void> | undefined;
   let isFlushed = true;
 
-  const take = (): readonly JournalPiece[] => {
+  const take = (most = Infinity): readonly JournalPiece[] => {
     clearTimeout(timer);
     timer = undefined;
     next = undefined;
-    return notes.take();
+    return notes.take(most);
+  };
+  /** A crash in between leaves the first lines of an entry, which are ignored. */
+  const appendInParts = async (isDurable: boolean): Promise<void> => {
+    for (let isLast = false; !isLast || !notes.isEmpty();) {
+      isLast = notes.size() <= PIECE_CHARS;
+      let taken: readonly JournalPiece[] | undefined;
+      await store.append(() => (taken ??= take(PIECE_CHARS)), isDurable && isLast);
+    }
   };
   const append = (isDurable: boolean): Promise<void> => {
     isFlushed = isDurable;
-    let taken: readonly JournalPiece[] | undefined;
-    const appended = store.append(() => (taken ??= take()), isDurable);
+    const appended = appendInParts(isDurable);
     // A lost entry stays lost: every later flush rejects, too.
     const whole = (isWritten ? appended : Promise.all([written, appended])).then(() => {
       isWritten ||= written === whole;
@@ -110,7 +118,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
       notes.add(isBroken ? writeEvent({ kind: "broke" }) : lines);
       if (!next) timer ??= setTimeout(write, SOON_MS);
     },
-    take,
+    take: () => take(),
     write,
     isWritten: () => isWritten && notes.isEmpty(),
     flush: () => (notes.isEmpty() && isFlushed ? written : append(true)),
@@ -122,28 +130,24 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
 function createNotes(execution: ExecutionId, { seal, onStored }: JournalsOptions, first: number) {
   let next = first;
   let waiting: string[] = [];
-  /** Large entries, with those before them. */
-  let sealed: JournalPiece[] = [];
-  const sealWaiting = (): void => {
-    if (waiting.length === 0) return;
+  const sealPiece = (lines: readonly string[]): JournalPiece => {
     const place = { execution, piece: next };
-    const piece = { ...place, sealed: seal.close(waiting.join("\n"), contextOf(place)) };
+    const piece = { ...place, sealed: seal.close(lines.join("\n"), contextOf(place)) };
     onStored?.(piece.sealed.byteLength);
-    waiting = [];
-    sealed.push(piece);
     next += 1;
+    return piece;
   };
   return {
-    isEmpty: (): boolean => waiting.length === 0 && sealed.length === 0,
-    add(lines: readonly string[]): void {
-      waiting.push(...lines);
-      if (sizeOf(lines) > LARGE_CHARS) sealWaiting();
-    },
-    take(): readonly JournalPiece[] {
-      sealWaiting();
-      const taken = sealed;
-      sealed = [];
-      return taken;
+    isEmpty: (): boolean => waiting.length === 0,
+    size: (): number => sizeOf(waiting),
+    add: (lines: readonly string[]): void => void waiting.push(...lines),
+    /** One piece of about this size at most, and at least one line. */
+    take(most: number): readonly JournalPiece[] {
+      let size = 0;
+      const end = waiting.findIndex((line, at) => (size += line.length) > most && at > 0);
+      const taken = end < 0 ? waiting : waiting.slice(0, end);
+      waiting = end < 0 ? [] : waiting.slice(end);
+      return taken.length === 0 ? [] : [sealPiece(taken)];
     },
   };
 }
@@ -152,7 +156,16 @@ function sizeOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
-function openPiece(seal: Pick<Seal, "close" | "open">, one: JournalPiece): string {
+function* openPieces(seal: Pick<Seal, "open">, pieces: readonly JournalPiece[]): SlicedWork<readonly string[]> {
+  const texts: string[] = [];
+  for (const one of pieces) {
+    texts.push(openPiece(seal, one));
+    yield;
+  }
+  return texts;
+}
+
+function openPiece(seal: Pick<Seal, "open">, one: JournalPiece): string {
   try {
     return seal.open(one.sealed, contextOf(one));
   } catch (cause) {
