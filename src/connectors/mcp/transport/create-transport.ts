@@ -13,8 +13,6 @@ import type { UpstreamFailure } from "../../upstream-error.ts";
 import { PLAIN_NETWORK, listPolicies } from "../../network-policies.ts";
 import { capStreams } from "./cap-events.ts";
 import { HttpTransport } from "./http-transport.ts";
-import { createLargeEvents } from "./large-events.ts";
-import type { LargeEvents } from "./large-events.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../../settings.ts";
 import type { ConfinementReport, ConnectionSettings, HttpSettings } from "../../settings.ts";
 import { SseTransport } from "./sse-transport.ts";
@@ -81,15 +79,14 @@ async function createHttpTransport(settings: HttpSettings, { id, egress }: Trans
   const { tokens } = settings;
   tokens?.forget(); // applies a login or logout since the last connect
   const fetch = tokens && !new Headers(headers).has("authorization") ? authorizeFetch(id, plain, tokens) : plain;
-  const largeEvents = createLargeEvents();
-  const options = { url, fetch: parseInSlices(fetch, largeEvents), headers, restore: largeEvents.restore };
+  const options = { url, fetch: parseInSlices(fetch), headers };
   return settings.kind === "sse" ? new SseTransport(options) : new HttpTransport(options);
 }
 
-/** The SDK asks a response for its JSON or its events; a large one would be parsed in one piece. */
-function parseInSlices(fetch: FetchLike, { shorten }: LargeEvents): FetchLike {
+/** The SDK asks a response for its JSON; a large one would be parsed in one piece. */
+function parseInSlices(fetch: FetchLike): FetchLike {
   return async (url, init) => {
-    const response = shorten(await fetch(url, init));
+    const response = await fetch(url, init);
     const json = async (): Promise<unknown> => {
       const value = await runInSlices(readJson(await response.text()));
       if (value === undefined) throw new SyntaxError("The answer is not valid JSON");
