@@ -2,8 +2,10 @@
 
 import { INTENTS } from "./intents.ts";
 import { TRANSLATIONS } from "./other-languages.ts";
+import { PHRASES } from "./phrases.ts";
 import { splitWords, stem } from "./split-terms.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
+import { TOPICS } from "./topics.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** One alternative for a word of the query; all of its terms together have this weight. */
@@ -50,9 +52,19 @@ const LITERALS: readonly { readonly pattern: RegExp; readonly kind: string; read
   { pattern: /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g, kind: "#number" },
 ];
 
-/** What people say before their request, which is not about knowledge. */
-const POLITE =
-  /\bi(?:['\u2019]d| would)? (?:like|want|need) to know\b|\b(?:do you|let me) know (?=if|when|where|which|how)/gi;
+/** Verbs of nearly every request: in a sentence, the other words describe the task. */
+const LIGHT_VERBS: ReadonlySet<string> = new Set(
+  "put get take bring make have go come see show tell look find need want let know say think try work happen set do"
+    .split(" ")
+    .map(stem),
+);
+const LIGHT_WEIGHT = 0.5;
+
+/** The words of a sentence that begin with a capital letter, except the first: names of people and places. */
+function namesIn(text: string): ReadonlySet<string> {
+  if (!/[a-z] [a-z]/.test(text)) return new Set();
+  return new Set(Array.from(text.matchAll(/(?<=[a-z,] )[A-Z][a-z]+\b/g), ([name]) => name.toLowerCase()));
+}
 
 /** Kinds whose text is kept as words, too: numbers are part of names. */
 const KEPT_KINDS: ReadonlySet<string> = new Set(["#number", "#clock"]);
@@ -64,7 +76,8 @@ let computedIntents: readonly { readonly groups: readonly ReadonlySet<string>[];
 
 /** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
 export function parseQuery(text: string, vocabulary: Vocabulary): readonly QueryWord[] {
-  const { rest, kinds } = takeLiterals(text.replaceAll(POLITE, " "));
+  const { rest, kinds } = takeLiterals(replacePhrases(text));
+  const names = namesIn(rest);
   const all = splitWords(rest);
   const words = all.filter((word) => word.length > 1 || /[\d\p{Lo}]/u.test(word));
   const telling = words.filter((word) => !STOP_WORDS.has(word));
@@ -78,7 +91,9 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
   const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) => {
     const terms = translated.get(word) ?? [];
     if (terms.length > 0) return toTranslated(terms);
-    return toWanted(term, vocabulary, { mayBeTypo: word.length >= MIN_TYPO_LENGTH, isForeign });
+    const mayBeTypo = word.length >= MIN_TYPO_LENGTH && !names.has(word);
+    const wanted = toWanted(word, vocabulary, { mayBeTypo, isForeign });
+    return LIGHT_VERBS.has(term) ? wanted.map((one) => ({ ...one, weight: one.weight * LIGHT_WEIGHT })) : wanted;
   });
   return [
     ...singles,
@@ -87,6 +102,12 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
     ...toMeant(new Set([...all.map(stem), ...kinds.map(({ kind }) => kind), ...[...translated.values()].flat()]), used),
     ...kinds.flatMap(({ term }) => (term === undefined ? [] : [[{ terms: [stem(term)], weight: LITERAL_WEIGHT }]])),
   ];
+}
+
+/** A query of which nothing would be left is kept. */
+function replacePhrases(text: string): string {
+  const replaced = PHRASES.reduce((rest, [pattern, meaning]) => rest.replaceAll(pattern, ` ${meaning} `), text);
+  return replaced.trim() === "" ? text : replaced;
 }
 
 function takeLiterals(text: string): { readonly rest: string; readonly kinds: readonly (typeof LITERALS)[number][] } {
@@ -168,14 +189,15 @@ function toTranslated(terms: readonly string[]): QueryWord {
 
 /** In a query of another language an unknown word is seldom a typo, and often like the name of the same thing. */
 function toWanted(
-  term: string,
+  word: string,
   vocabulary: Vocabulary,
   { mayBeTypo, isForeign }: { readonly mayBeTypo: boolean; readonly isForeign: boolean },
 ): QueryWord {
+  const term = stem(word);
   const itself = { terms: [term], weight: 1 };
   const near = related().get(term) ?? related().get(term.replace(/s$/, "")) ?? [];
   if (vocabulary.has(term)) return [itself, ...near];
-  const guessed = isForeign ? [] : guess(term, vocabulary, mayBeTypo);
+  const guessed = isForeign ? [] : guess(word, vocabulary, mayBeTypo);
   // The correction of a typo has synonyms too, which are one step further away.
   const meant = guessed.flatMap(({ terms, weight }) =>
     terms.flatMap((one) =>
@@ -187,8 +209,10 @@ function toWanted(
   return [itself, ...near, ...guessed, ...meant, ...alike];
 }
 
-function guess(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): readonly Alternative[] {
-  const longer = vocabulary.findLonger(term);
+function guess(word: string, vocabulary: Vocabulary, mayBeTypo: boolean): readonly Alternative[] {
+  const term = stem(word);
+  // A whole word is not the beginning of another one: `station` is not short for `status`.
+  const longer = vocabulary.findLonger(word);
   const similar = mayBeTypo ? vocabulary.findSimilar(term) : [];
   return [
     ...longer.map((one) => ({ terms: [one], weight: PREFIX_WEIGHT * Math.sqrt(term.length / one.length) })),
@@ -222,6 +246,14 @@ function toRelated(): ReadonlyMap<string, readonly Alternative[]> {
       related.set(word, own);
       const weight = isNear ? NEAR_WEIGHT : EQUAL_WEIGHT;
       for (const other of stems) if (other !== word) own.set(other, Math.max(weight, own.get(other) ?? 0));
+    }
+  }
+  for (const line of TOPICS) {
+    const [asked = [], words = []] = line.split(": ").map((part) => part.split(" ").map(stem));
+    for (const word of words) {
+      const own = related.get(word) ?? new Map<string, number>();
+      related.set(word, own);
+      for (const other of asked) if (other !== word) own.set(other, Math.max(NEAR_WEIGHT, own.get(other) ?? 0));
     }
   }
   return new Map([...related].map(([word, own]) => [word, toAlternatives(own)]));

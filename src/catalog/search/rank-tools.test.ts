@@ -91,3 +91,14 @@ it("polite words before a request are not searched for", () => {
   assert.deepEqual(namesOf("I'd like to know which trains leave"), ["list_trains"]);
   assert.deepEqual(namesOf("what do you know"), ["search_knowledge"]);
 });
+
+it("a query in everyday words finds the tools of its topic, but not the reverse", () => {
+  const definitions = [
+    ["get_forecast", "Weather of the coming days"],
+    ["sell_umbrella", "Sells an umbrella"],
+  ].map(([name, description]) => ({ name, description, input: { type: "object" }, output: null }));
+  const search = openTools(definitions);
+  const namesOf = (query: string) => search({ query }).tools.map(({ upstreamName }) => upstreamName);
+  assert.ok(namesOf("an umbrella tomorrow").includes("get_forecast"));
+  assert.deepEqual(namesOf("weather"), ["get_forecast"]);
+});

@@ -22,7 +22,8 @@ export interface RankedTool {
 export function rankTools(index: SearchIndex, query: string): readonly RankedTool[] {
   const wanted = parseQuery(query, index.vocabulary);
   const [scores, matched] = [new Float64Array(index.tools.length), new Uint32Array(index.tools.length)];
-  for (const one of wanted) addScores(index, one, scores, matched);
+  const best = new Float64Array(index.tools.length);
+  for (const one of wanted) addScores(index, one, { best, scores, matched });
   const certainties = toCertainties(wanted);
   const kept = weighEffects(query);
   const matching: RankedTool[] = [];
@@ -46,30 +47,41 @@ const DEPRECATED = [
 const STATED_LENGTH = 400;
 
 export function putDeprecatedLast(ranked: readonly RankedTool[]): readonly RankedTool[] {
-  const isOld = ({ tool }: RankedTool): boolean =>
-    DEPRECATED.some((pattern) => pattern.test(tool.description.slice(0, STATED_LENGTH)));
-  return [...ranked.filter((one) => !isOld(one)), ...ranked.filter(isOld)];
+  const [current, old]: [RankedTool[], RankedTool[]] = [[], []];
+  for (const one of ranked) (isOld(one.tool) ? old : current).push(one);
+  return [...current, ...old];
 }
 
-/** The best alternative counts: a tool that has a word in three forms is not three times as good. */
-function addScores({ postings }: SearchIndex, wanted: QueryWord, scores: Float64Array, matched: Uint32Array): void {
-  const best = new Float64Array(scores.length);
+function isOld({ description }: Tool): boolean {
+  const stated = description.slice(0, STATED_LENGTH);
+  return DEPRECATED.some((pattern) => pattern.test(stated));
+}
+
+/** The best alternative counts: a tool that has a word in three forms is not three times as good. `best` is all zeros. */
+function addScores(
+  { postings }: SearchIndex,
+  wanted: QueryWord,
+  { best, scores, matched }: { best: Float64Array; scores: Float64Array; matched: Uint32Array },
+): void {
+  const places: number[] = [];
   for (const { terms, weight } of wanted) {
     const found = terms.map((term) => postings.get(term)).filter((one) => one !== undefined);
     const [only] = found.length > 1 ? [addUp(found)] : found;
-    if (only) keepBest(only, weight / Math.sqrt(terms.length), best);
+    if (only) keepBest(only, weight / Math.sqrt(terms.length), best, places);
   }
-  for (const [place, score] of best.entries()) {
-    if (score === 0) continue;
-    scores[place] = (scores[place] ?? 0) + score;
+  for (const place of places) {
+    scores[place] = (scores[place] ?? 0) + (best[place] ?? 0);
     matched[place] = (matched[place] ?? 0) + 1;
+    best[place] = 0;
   }
 }
 
-function keepBest({ tools, weights }: Postings, factor: number, best: Float64Array): void {
+/** Adds the places that had no score before to `places`. */
+function keepBest({ tools, weights }: Postings, factor: number, best: Float64Array, places: number[]): void {
   for (let at = 0; at < tools.length; at += 1) {
     const place = tools[at] ?? 0;
     const [now, score] = [best[place] ?? 0, (weights[at] ?? 0) * factor];
+    if (now === 0) places.push(place);
     best[place] = now > score ? now + REPEATED * score : score + REPEATED * now;
   }
 }

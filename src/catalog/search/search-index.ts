@@ -3,6 +3,7 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { JsonSchema, Tool } from "../../domain/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
+import { KNOWN_SERVERS } from "./known-servers.ts";
 import { splitTerms } from "./split-terms.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -28,6 +29,7 @@ const SATURATION = 1.15;
 const FIELDS: readonly SearchField[] = [
   { weight: 4, thinning: 0.3, terms: nameTerms },
   { weight: 1.5, thinning: 0.3, terms: serverTerms },
+  { weight: 0.4, thinning: 0.3, terms: subjectTerms },
   { weight: 1.6, thinning: 0.5, terms: (tool) => splitTerms(tool.summary) },
   { weight: 0.8, thinning: 0.7, terms: (tool) => splitTerms(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
   { weight: 0.7, thinning: 0.6, terms: (tool) => parametersOf(tool).flatMap(({ name }) => splitTerms(name)) },
@@ -116,6 +118,19 @@ function nameTerms(tool: Tool): readonly string[] {
 function serverTerms({ origin }: Pick<Tool, "origin">): readonly string[] {
   return splitTerms(origin.connector.slice(0, MAX_NAME_LENGTH));
 }
+
+/** What a well-known service is for: its tools seldom repeat it. */
+function subjectTerms(tool: Tool): readonly string[] {
+  subjects ??= new Map(
+    KNOWN_SERVERS.flatMap((line) => {
+      const [names = [], subject = []] = line.split(": ").map(splitTerms);
+      return names.map((name) => [name, subject] as const);
+    }),
+  );
+  const known = subjects;
+  return [...new Set(serverTerms(tool).flatMap((term) => known.get(term) ?? []))];
+}
+let subjects: ReadonlyMap<string, readonly string[]> | undefined;
 
 /** `slack_post_message` of the server slack has the name words `post` and `message`. */
 function ownNameTerms({ origin }: Tool): readonly string[] {

@@ -126,7 +126,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "were what when which while whom whose why will with within would you your yours am im ive id dont",
     "about after before between during every each everything everybody everyone other another own same since until",
     "under using use used via given give also still yet already right keep keeps kept called according instead",
-    "com www http https tool tools server servers mcp assistant",
+    "com www http https tool tools mcp assistant",
   ].flatMap((line) => line.split(" ")),
 );
 
