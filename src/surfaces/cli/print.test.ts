@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 
-import { printJson, printLine } from "./print.ts";
+import { printJson, printLine, printPlan } from "./print.ts";
 
 const HOSTILE = 'a\u001b[31mb\u009b2J\u007fc\u202ed\u200be\u{e0041}f"é🧤';
 
@@ -25,4 +25,16 @@ test("a printed line has no terminal controls or invisible characters", () => {
     printed((stream) => printLine(stream, HOSTILE)),
     'abcdef"é🧤\n',
   );
+});
+
+test("a finding that the error repeats is printed once, and other findings are printed", () => {
+  const finding = { rule: "types", severity: "error", message: "a.b: wrong", line: 1, column: 5 } as const;
+  const error = { code: "PROGRAM_TYPES", message: "a.b: wrong", retry: false, line: 1, column: 5 } as const;
+  const findings = [finding, { ...finding, line: 2 }];
+  const text = printed((stream) => printPlan({ ok: false, findings, error }, new PassThrough(), stream));
+  assert.deepEqual(text.split("\n"), [
+    "error: a.b: wrong (types, line 2, column 5)",
+    "error: a.b: wrong (line 1, column 5) [PROGRAM_TYPES]",
+    "",
+  ]);
 });

@@ -7,6 +7,7 @@ import { cleanText, toPlainJson } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
 import type { CallPlan, DryRun, ExecutionResult, Finding, GloveboxError, PublicError } from "../../domain/index.ts";
 import type { PlanAnswer } from "../gateway.ts";
+import { omitRepeatedFindings, omitRepeatedHint } from "../omit-repeated.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -27,7 +28,8 @@ export async function askYesNo(question: string, stdin: Readable, stderr: Writab
   return false;
 }
 
-export function formatError(error: PublicError): string {
+export function formatError(given: PublicError): string {
+  const error = omitRepeatedHint(given);
   const place = error.line === undefined ? "" : ` (line ${error.line}, column ${error.column ?? 1})`;
   const lines = [`error: ${error.message}${place} [${error.code}]`];
   if (error.frame !== undefined) lines.push(error.frame);
@@ -44,7 +46,7 @@ export function formatFault(error: GloveboxError): string {
 /** A result for a person: logs, findings and the error on stderr, the value alone on stdout. */
 export function printResult(result: ExecutionResult, stdout: Writable, stderr: Writable): void {
   for (const { level, text } of result.logs) printLine(stderr, level === "log" ? text : `${level}: ${text}`);
-  printFindings(result.findings, stderr);
+  printFindings(omitRepeatedFindings(result), stderr);
   if (result.error) printLine(stderr, formatError(result.error));
   if (result.truncated) printLine(stderr, formatTruncation(result.truncated));
   if (result.dryRun) printDryRun(result.dryRun, stderr);
@@ -89,7 +91,7 @@ function summarize({ state, calls, stats, engine, isolation }: ExecutionResult):
 
 /** The plan is on stdout, findings and the cause of a refusal on stderr. */
 export function printPlan(answer: PlanAnswer, stdout: Writable, stderr: Writable): void {
-  printFindings(answer.findings, stderr);
+  printFindings(answer.ok ? answer.findings : omitRepeatedFindings(answer), stderr);
   if (!answer.ok) return printLine(stderr, formatError(answer.error));
   for (const line of formatPlan(answer.plan)) printLine(stdout, line);
 }

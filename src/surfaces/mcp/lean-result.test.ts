@@ -11,7 +11,7 @@ import type { CallRecord, ExecutionView } from "../../domain/index.ts";
 import { createMcpServer } from "./create-mcp-server.ts";
 import { AGENT, EXECUTION, createMemoryGateway, createResult } from "./fixtures/memory-gateway.ts";
 import { known } from "./fixtures/approval.ts";
-import { MAX_FAILED_CALLS, omitRepeatedFindings, omitRepeatedHint, toLeanResult } from "./lean-result.ts";
+import { MAX_FAILED_CALLS, toLeanResult } from "./lean-result.ts";
 
 const READ = { tool: "a.b", effect: "read", decision: "allow", ms: 1 } as const;
 const call = (seq: number, outcome: CallRecord["outcome"]): CallRecord => ({ ...READ, seq, outcome });
@@ -72,34 +72,6 @@ for (const [count, omitted] of [
     assert.equal(lean.callsOmitted, omitted);
   });
 }
-
-test("a finding that only repeats the error is left out, any other stays", () => {
-  const finding = { rule: "types", severity: "error", message: "a.b: wrong", line: 1, column: 5 } as const;
-  const error = { code: "PROGRAM_TYPES", message: "a.b: wrong (line 1)", retry: false, line: 1, column: 5 } as const;
-  const others = [
-    { ...finding, column: 6 },
-    { ...finding, line: 2 },
-    { ...finding, message: "a.c: wrong" },
-  ];
-  assert.deepEqual(omitRepeatedFindings({ findings: [finding, ...others], error }), others);
-  assert.deepEqual(omitRepeatedFindings({ findings: [finding] }), [finding]);
-});
-
-test("a finding of the rule that the error names at its position is left out", () => {
-  const finding = { rule: "no-eval", severity: "error", message: "Code is not evaluated", line: 1, column: 1 } as const;
-  const at = { retry: false, line: 1, column: 1 } as const;
-  const error = { code: "PROGRAM_FORBIDDEN", message: "no-eval: code is not evaluated", ...at } as const;
-  assert.deepEqual(omitRepeatedFindings({ findings: [finding], error }), []);
-  const other = { ...finding, rule: "no-external-import" };
-  assert.deepEqual(omitRepeatedFindings({ findings: [other], error }), [other]);
-});
-
-test("a hint that the message already has is left out, any other stays", () => {
-  const error = { code: "PROGRAM_FORBIDDEN", message: "no-eval: it is evil; write the code", retry: false } as const;
-  assert.deepEqual(omitRepeatedHint({ ...error, hint: "Write the code" }), error);
-  assert.deepEqual(omitRepeatedHint({ ...error, hint: "Ask" }), { ...error, hint: "Ask" });
-  assert.deepEqual(omitRepeatedHint(error), error);
-});
 
 async function connect(t: TestContext): Promise<Client> {
   const [near, far] = InMemoryTransport.createLinkedPair();

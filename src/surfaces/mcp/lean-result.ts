@@ -4,7 +4,8 @@
  */
 
 import { defined } from "../../domain/index.ts";
-import type { CallRecord, ExecutionView, Finding, LabelSource, PublicError } from "../../domain/index.ts";
+import type { CallRecord, ExecutionView, Finding, LabelSource } from "../../domain/index.ts";
+import { omitRepeatedFindings, omitRepeatedHint } from "../omit-repeated.ts";
 
 /** How many failed and refused calls are listed. Calls that wait or may have taken effect are always listed. */
 export const MAX_FAILED_CALLS = 20;
@@ -45,26 +46,6 @@ export function toLeanResult(view: ExecutionView): LeanResult {
       labels: labels?.map(({ label, tool }) => ({ label, tool })),
     }),
   };
-}
-
-/** Without those that only say what the error says. */
-export function omitRepeatedFindings({
-  findings,
-  error,
-}: Pick<ExecutionView, "findings" | "error">): readonly Finding[] {
-  if (!error) return findings;
-  return findings.filter(
-    ({ line, column, rule, message }) =>
-      line !== error.line ||
-      column !== error.column ||
-      (!error.message.includes(message) && !error.message.startsWith(`${rule}: `)),
-  );
-}
-
-/** Some messages end with their remedy. */
-export function omitRepeatedHint({ hint, ...error }: PublicError): PublicError {
-  const isSaid = hint !== undefined && error.message.toLowerCase().includes(hint.toLowerCase());
-  return { ...error, ...defined({ hint: isSaid ? undefined : hint }) };
 }
 
 function chooseCalls(all: readonly CallRecord[]): { readonly calls: readonly CallRecord[]; readonly omitted: number } {

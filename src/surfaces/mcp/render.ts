@@ -7,7 +7,7 @@ import type { DryRun, ErrorCode, ExecutionView, Finding, Json, LogLine, PublicEr
 import { capText } from "../../text/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { toBlock } from "./files.ts";
-import { omitRepeatedFindings, omitRepeatedHint } from "./lean-result.ts";
+import { omitRepeatedFindings, omitRepeatedHint } from "../omit-repeated.ts";
 
 /** Limits the tokens of a model; the whole result is in `structuredContent`. */
 export const MAX_TEXT_BYTES = 20_000;
