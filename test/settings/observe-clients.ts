@@ -31,7 +31,7 @@ async function observe(context: TestContext, patienceMs: number): Promise<unknow
 /** How a program ends whose only call a person would approve, if asked. */
 async function askPerson(context: TestContext, elicitation: boolean): Promise<unknown> {
   const gateway = await openElicitationGateway(context, { approvals: { graceMs: 0, elicitation } });
-  const { client } = await connectHttp(context, gateway, ERAS[1], () => accept("this call"));
+  const { client } = await connectHttp(context, gateway, ERAS[1], { answer: () => accept("this call") });
   return (await call(client, "execute", { code: CHANGE })).state;
 }
 

@@ -28,7 +28,7 @@ describe("elicitation while the program is in memory", { concurrency: 2 }, () =>
       const gateway = await openElicitationGateway(context, {});
       const run = async (code: string, answer: Answer) => {
         const before = gateway.changes();
-        const { client, forms } = await connectHttp(context, gateway, era, answer);
+        const { client, forms } = await connectHttp(context, gateway, era, { answer });
         const view = await call(client, "execute", { code });
         return { view, forms, changes: gateway.changes() - before };
       };
@@ -73,7 +73,7 @@ describe("elicitation while the program is in memory", { concurrency: 2 }, () =>
       });
 
       await context.test("a call that was approved for the session is not asked about again in it", async () => {
-        const { client, forms } = await connectHttp(context, gateway, era, () => accept(IN_SESSION));
+        const { client, forms } = await connectHttp(context, gateway, era, { answer: () => accept(IN_SESSION) });
         const code = "return await probe.change({ to: 'session' })";
         for (let time = 0; time < 2; time += 1) {
           assert.equal((await call(client, "execute", { code })).state, "completed");
@@ -95,7 +95,7 @@ describe("elicitation while the program is in memory", { concurrency: 2 }, () =>
       );
 
       await context.test("a call that its client cancels before it is made shows no form and ends", async () => {
-        const { client, forms } = await connectHttp(context, gateway, era, () => accept(ONCE));
+        const { client, forms } = await connectHttp(context, gateway, era, { answer: () => accept(ONCE) });
         const begun = Promise.withResolvers<string>();
         const cancel = new AbortController();
         const code = "await probe.hang({}); return await probe.change({})";
@@ -153,7 +153,7 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
       const gateway = await openElicitationGateway(context, { approvals: { graceMs: 0 } });
 
       await context.test("a suspended execution resumes when the person approves in the form", async () => {
-        const { client } = await connectHttp(context, gateway, era, () => accept(ONCE));
+        const { client } = await connectHttp(context, gateway, era, { answer: () => accept(ONCE) });
         const { state, value } = await call(client, "execute", { code: CHANGE });
         assert.deepEqual([state, value, gateway.changes()], ["completed", { done: true }, 1]);
       });
@@ -163,12 +163,12 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
         ["with a choice that was not offered", accept("everything")],
       ] as const) {
         await context.test(`an execution stays suspended after a form ${what}, and resume asks again`, async () => {
-          const closing = await connectHttp(context, gateway, era, () => answer);
+          const closing = await connectHttp(context, gateway, era, { answer: () => answer });
           const before = gateway.changes();
           const { state, execution, approvals } = await call(closing.client, "execute", { code: CHANGE });
           assert.deepEqual([state, approvals?.length, gateway.changes()], ["paused", 1, before]);
           assert.equal(closing.forms.length, 1);
-          const allowing = await connectHttp(context, gateway, era, () => accept(ONCE));
+          const allowing = await connectHttp(context, gateway, era, { answer: () => accept(ONCE) });
           const resumed = await call(allowing.client, "resume", { execution });
           assert.deepEqual([resumed.state, allowing.forms.length, gateway.changes()], ["completed", 1, before + 1]);
         });
@@ -179,7 +179,7 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
         async () => {
           const before = gateway.changes();
           const code = "return await probe.change({ to: 'x'.repeat(5000), amount: 5 })";
-          const allowing = await connectHttp(context, gateway, era, () => accept(ONCE));
+          const allowing = await connectHttp(context, gateway, era, { answer: () => accept(ONCE) });
           const { state, execution, approvals } = await call(allowing.client, "execute", { code });
           assert.deepEqual([state, gateway.changes()], ["paused", before]);
           const [{ message, requestedSchema } = assert.fail()] = allowing.forms;
@@ -187,7 +187,7 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
           assert.match(message, shows);
           const decision = { type: "string", title: "Decide", enum: [REJECT] };
           assert.deepEqual(requestedSchema, { type: "object", properties: { decision }, required: ["decision"] });
-          const rejecting = await connectHttp(context, gateway, era, () => accept(REJECT));
+          const rejecting = await connectHttp(context, gateway, era, { answer: () => accept(REJECT) });
           const { error } = await call(rejecting.client, "resume", { execution });
           assert.deepEqual([error?.code, gateway.changes()], ["POLICY_APPROVAL_REJECTED", before]);
         },
@@ -205,7 +205,7 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
 describe("elicitation with a slow person", () => {
   test("a client that gives up waiting for the person leaves the call pending", async (context) => {
     const gateway = await openElicitationGateway(context, { clients: { patienceMs: 500 }, approvals: { graceMs: 0 } });
-    const { client, forms } = await connectHttp(context, gateway, ERAS[0], never);
+    const { client, forms } = await connectHttp(context, gateway, ERAS[0], { answer: never });
     let view = await call(client, "execute", { code: CHANGE });
     while (view.state === "running" || forms.length === 0)
       view = await call(client, "resume", { execution: view.execution });

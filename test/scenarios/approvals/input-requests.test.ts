@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { call, connectHttp, openGatewayOf } from "../../fixtures/elicitation-client.ts";
-import type { Answer } from "../../fixtures/elicitation-client.ts";
+import type { Person } from "../../fixtures/elicitation-client.ts";
 import { EVERYTHING, makeUntypedFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const MODERN = { command: process.execPath, args: [resolve("src/connectors/mcp/fixtures/modern-stdio.ts")] };
@@ -15,14 +15,22 @@ const ASK = {
   "2025-11-25": "return JSON.stringify(await everything.triggerElicitationRequest({}))",
   "2026-07-28": "return JSON.stringify(await modern.question({}))",
 } as const;
+const VISIT = {
+  "2025-11-25":
+    'return JSON.stringify(await everything.triggerUrlElicitation({ url: "https://login.example/start?n=1" }))',
+  "2026-07-28": "return JSON.stringify(await modern.visit({}))",
+} as const;
+const ADDRESS = "https://login.example/start?n=1";
+const BOTH_MODES = { form: {}, url: {} };
 
 test("upstream questions", async (context) => {
   const gateway = await openGatewayOf(context, {
     mcpServers: { everything: EVERYTHING, modern: MODERN },
     policy: { profile: "open" },
+    approvals: { graceMs: 3_000 },
   });
-  const run = async (code: string, era: (typeof ERAS)[number], answer?: Answer) => {
-    const { client, forms } = await connectHttp(context, gateway, era, answer);
+  const run = async (code: string, era: (typeof ERAS)[number], person?: Person) => {
+    const { client, forms } = await connectHttp(context, gateway, era, person);
     return { client, forms, view: await call(client, "execute", { code }) };
   };
   const glovebox = (...args: readonly string[]) => runGlovebox(args, { folder: gateway.folder });
@@ -30,7 +38,9 @@ test("upstream questions", async (context) => {
   for (const era of ERAS) {
     for (const [server, code] of Object.entries(ASK)) {
       await context.test(`of a server of ${server} reach the person behind a client of ${era.era}`, async () => {
-        const { view, forms } = await run(code, era, () => ({ action: "accept", content: { name: "Ada Quill" } }));
+        const { view, forms } = await run(code, era, {
+          answer: () => ({ action: "accept", content: { name: "Ada Quill" } }),
+        });
         assert.equal(view.state, "completed", JSON.stringify(view));
         assert.match(String(view.value), /Ada Quill/);
         assert.equal(forms.length, 1);
@@ -40,12 +50,39 @@ test("upstream questions", async (context) => {
         );
       });
       await context.test(`of a server of ${server} can be declined by a client of ${era.era}`, async () => {
-        const { view } = await run(code, era, () => ({ action: "decline" }));
+        const { view } = await run(code, era, { answer: () => ({ action: "decline" }) });
         assert.equal(view.state, "completed", JSON.stringify(view));
         assert.match(String(view.value), /declined|"decline/);
       });
     }
   }
+
+  for (const era of ERAS)
+    for (const [server, code] of Object.entries(VISIT))
+      await context.test(`with an address of a server of ${server} reach a client of ${era.era}`, async () => {
+        const { view, forms } = await run(code, era, { answer: () => ({ action: "accept" }), modes: BOTH_MODES });
+        assert.equal(view.state, "completed", JSON.stringify(view));
+        assert.match(String(view.value), /accept|completed/i);
+        assert.deepEqual(
+          forms.map(({ url }) => url),
+          [ADDRESS],
+        );
+        const declined = await run(code, era, { answer: () => ({ action: "decline" }), modes: BOTH_MODES });
+        assert.match(String(declined.view.value), /declin/i, JSON.stringify(declined.view));
+      });
+
+  await context.test("with an address wait for an operator if the client shows none", async () => {
+    const { view, forms, client } = await run(VISIT["2026-07-28"], ERAS[0], {
+      answer: () => ({ action: "accept" }),
+    });
+    const [id = assert.fail(JSON.stringify(view))] = view.approvals ?? [];
+    assert.deepEqual([view.state, forms], ["paused", []]);
+    assert.ok((await glovebox("approvals", "show", id)).stdout.includes(ADDRESS));
+    const answered = await glovebox("answer", id);
+    assert.equal(answered.code, 0, answered.stderr);
+    const again = await call(client, "resume", { execution: view.execution });
+    assert.deepEqual([again.state, /accept/.test(String(again.value))], ["completed", true], JSON.stringify(again));
+  });
 
   await context.test(
     "wait like an approval for a client without forms, and are answered at the command line",
