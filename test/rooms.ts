@@ -235,7 +235,14 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
     folders: ["admin", "cli", "demo", "mcp"],
-    interface: ["describe-evidence.ts", "gateway.ts", "omit-repeated.ts", "parse-request.ts", "reach-people.ts"],
+    interface: [
+      "describe-evidence.ts",
+      "describe-scope.ts",
+      "gateway.ts",
+      "omit-repeated.ts",
+      "parse-request.ts",
+      "reach-people.ts",
+    ],
   },
   "surfaces/cli": {
     folders: ["approvals", "executions", "people", "policy", "servers"],

@@ -3,7 +3,9 @@
 import { config } from "zod/mini";
 
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
+import { proposedRuleSchema } from "../src/surfaces/admin/contract.ts";
 import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
+import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */
 config({ jitless: true });
@@ -30,8 +32,11 @@ export function createApi() {
     executions: async (limit: number) => executionsSchema.parse(await ask(`/api/executions?limit=${limit}`)),
     approvals: async () => approvalsSchema.parse(await ask("/api/approvals")),
     approval: async (id: string) => approvalReviewSchema.parse(await ask(`/api/approvals/${id}`)),
-    decide: async (id: string, verdict: "approve" | "reject") => {
-      const body = JSON.stringify({ verdict });
+    /** The rule that a decision for good would write. */
+    proposeRule: async (id: string, scope: DecidedScope) =>
+      proposedRuleSchema.parse(await ask(`/api/approvals/${id}/rule?scope=${scope}`)),
+    decide: async (id: string, verdict: "approve" | "reject", scope?: DecidedScope) => {
+      const body = JSON.stringify({ verdict, scope });
       return approvalAnswerSchema.parse(await ask(`/api/approvals/${id}`, undefined, body));
     },
     tools: async (query: string, signal: AbortSignal) => {
@@ -52,5 +57,7 @@ async function ask(path: string, signal?: AbortSignal, text?: string): Promise<u
   const body: unknown = await response.json();
   if (response.ok) return body;
   const failure = failureSchema.safeParse(body);
-  throw new ApiError("refused", failure.success ? failure.data.error.message : `The answer was ${response.status}.`);
+  if (!failure.success) throw new ApiError("refused", `The answer was ${response.status}.`);
+  const { message, hint } = failure.data.error;
+  throw new ApiError("refused", hint === undefined ? message : `${message}. ${hint}.`);
 }

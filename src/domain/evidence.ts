@@ -35,7 +35,7 @@ export type FlowEvidence =
       /** Everything that was replaced. */
       readonly sources: readonly EvidenceSource[];
       /** Present if a replay did not make the call, made it after other calls, or made another number of them. */
-      readonly control?: EvidenceCause;
+      readonly control?: EvidenceCause | undefined;
       readonly args: readonly ArgumentEvidence[];
       /** What the session read before this program may be in its source or its input. */
       readonly hadRead: boolean;

@@ -9,6 +9,8 @@ import { APPROVAL_SCOPES, GloveboxError, defined, isInputRequest, parseExecution
 import type { Approval, ExecutionResult } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 import { ALWAYS_SCOPES } from "../../gateway.ts";
+import { DESCRIBED_SCOPES } from "../../describe-scope.ts";
+import type { DecidedScope } from "../../describe-scope.ts";
 import { parseCount } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
@@ -22,8 +24,6 @@ interface ListFlags {
   readonly execution?: string;
   readonly limit?: number;
 }
-
-type DecidedScope = NonNullable<Approval["scope"]> | (typeof ALWAYS_SCOPES)[number];
 
 interface DecideFlags {
   readonly scope?: DecidedScope;
@@ -176,21 +176,12 @@ async function isConfirmed(
     for (const line of [`This rule is added to ${file}:`, JSON.stringify(rule, null, 2)]) printLine(stderr, line);
   }
   if (stdin.isTTY !== true || review.approval.state !== "pending") return true;
-  return askYesNo(`Approve, for ${DESCRIBED[scope]}? [y/N] `, stdin, stderr);
+  return askYesNo(`Approve, for ${DESCRIBED_SCOPES[scope]}? [y/N] `, stdin, stderr);
 }
 
 function isAlways(scope: DecidedScope): scope is (typeof ALWAYS_SCOPES)[number] {
   return ALWAYS_SCOPES.some((one) => one === scope);
 }
-
-const DESCRIBED: Readonly<Record<DecidedScope, string>> = {
-  call: "this call only",
-  execution: "every call of this tool under this rule in this execution",
-  session: "this tool with these arguments in this session",
-  "session-tool": "every call of this tool under this rule in this session",
-  "always-tool": "every call of this tool by this principal, always",
-  "always-arguments": "this tool with these arguments by this principal, always",
-};
 
 async function printOutcome(desk: ApprovalDesk, approval: Approval, { powers, print }: Decider): Promise<void> {
   const { id, execution } = approval;
@@ -204,7 +195,7 @@ async function printOutcome(desk: ApprovalDesk, approval: Approval, { powers, pr
     if (state !== "paused" || waiting > 0 || powers.now() >= until) break;
     await sleep(POLL_MS);
   }
-  const scope = approval.scope === undefined ? "" : ` for ${DESCRIBED[approval.scope]}`;
+  const scope = approval.scope === undefined ? "" : ` for ${DESCRIBED_SCOPES[approval.scope]}`;
   print({ approval, execution: { id: execution, state } }, [
     `${id}: ${approval.state}${scope}`,
     `${execution}: ${describeState(state, waiting)}`,
