@@ -6,7 +6,7 @@ import { after, describe, test } from "node:test";
 import type { Json } from "../../src/domain/index.ts";
 import type { ReplayEvidence } from "../../src/execution/evidence/compare-rounds.ts";
 import { describeEvidence } from "../../src/surfaces/describe-evidence.ts";
-import { MOST_BYTES } from "../../src/execution/evidence/find-evidence.ts";
+import { BUSY_FACTOR, MOST_BYTES } from "../../src/execution/evidence/find-evidence.ts";
 import { openEvidenceBench } from "./evidence-bench.ts";
 import type { EvidenceRun } from "./evidence-bench.ts";
 
@@ -131,8 +131,8 @@ describe("limits of evidence", () => {
     assert.deepEqual(await roundsOf({ settings: { evidenceMs: 0 } }), [off, 0]);
   });
   for (const [ended, expected] of [
-    [1, ["the replay took longer than 300 ms", 1]],
-    [2, ["the replay took longer than 300 ms", 2]],
+    [1, ["the machine is busy, and the replays took longer than 1500 ms", 1]],
+    [2, ["the machine is busy, and the replays took longer than 1500 ms", 2]],
     [3, [1, 3]],
     [5, [3, 5]],
     [6, [4, 5]],
@@ -155,7 +155,30 @@ describe("limits of evidence", () => {
       return new AbortController().signal;
     };
     await roundsOf({ settings: { evidenceMs: 123 }, after });
-    assert.deepEqual(asked, [123]);
+    assert.deepEqual(asked, [123 * BUSY_FACTOR]);
+  });
+  for (const [cpuMs, expected, limits] of [
+    [1, [4, 5], [300, 299, 298, 297, 296]],
+    [100, [2, 3], [300, 200, 100]],
+    [149.5, [2, 3], [300, 151, 1]],
+    [300, ["the replays needed more than 300 ms of processor time", 1], [300]],
+  ] as const) {
+    test(`counts only processor time, ${cpuMs} ms for each replay`, async () => {
+      const given: number[] = [];
+      const run: EvidenceRun["run"] = async (job, usual) => {
+        given.push(job.limits.cpuMs);
+        const result = await usual({ ...job, limits: { ...job.limits, cpuMs: 300_000 } });
+        return { ...result, usage: { ...result.usage, cpuMs } };
+      };
+      assert.deepEqual(await roundsOf({ settings: { evidenceMs: 300 }, run }), expected);
+      assert.deepEqual(given, limits);
+    });
+  }
+  test("ends a replay that computes for longer than the time", async () => {
+    const code = `${READ} while (!m.body.startsWith('The')); await out.send({ to: m.body })`;
+    const { evidence } = await bench.find({ code, data: DATA, settings: { evidenceMs: 200 } });
+    const reason = "the replays needed more than 200 ms of processor time";
+    assert.deepEqual(evidence, { kind: "none", reason });
   });
   test("says so when fewer replays than planned ended in time", () => {
     const evidence: ReplayEvidence = {

@@ -141,7 +141,7 @@ export const configSchema = z.strictObject({
       evidenceMs: integer(
         [0, 10_000],
         300,
-        "How long a program may be replayed with other data to show what a call depends on; 0 turns it off.",
+        "Processor time for replays of a program with other data, to show what a call depends on; 0 turns it off.",
       ),
       evidenceRounds: integer([0, 20], 4, "How often it is replayed with other data; 0 turns it off."),
       elicitation: flag(

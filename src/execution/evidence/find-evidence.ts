@@ -107,28 +107,52 @@ function repeats(made: MadeCall | undefined, { address, args }: ToolCall): boole
   return made?.tool === address && canonicalJson(parseJson(made.args) ?? null) === canonicalJson(args);
 }
 
+/**
+ * On a busy machine a replay waits for a processor, which is not its fault: its processor time counts. The approval waits
+ * for the replays, so they end after so many times as long in any case.
+ */
+export const BUSY_FACTOR = 5;
+
 /** Returns why there is nothing to compare as a string. */
 async function replayAll(
   script: ReplayScript,
   sources: readonly ReplacedSource[],
   { deps, context }: { readonly deps: EvidenceDeps; readonly context: EvidenceContext },
 ): Promise<Replays | string> {
-  const { evidenceMs, evidenceRounds } = deps.settings;
-  const over = deps.after(evidenceMs);
-  const job = { ...context.job, signal: AbortSignal.any([context.job.signal, over]) };
-  const run = (one: SandboxJob): Promise<SandboxResult> => deps.run(one);
+  const { run, problem, signal } = createBudget(deps);
+  const job = { ...context.job, signal: AbortSignal.any([context.job.signal, signal]) };
   const usual = await replayRound({ script, job, run });
-  if (!usual) return over.aborted ? `the replay took longer than ${evidenceMs} ms` : "the replay failed";
+  if (!usual) return problem() ?? "the replay failed";
   const rounds: Round[] = [];
   const [seed = 1] = deps.seed();
-  for (const [at, { replaced, style }] of planRounds(sources, evidenceRounds).entries()) {
+  for (const [at, { replaced, style }] of planRounds(sources, deps.settings.evidenceRounds).entries()) {
     const replacer = createReplacer({ style, source: job.program.source, seed: seed + at });
     const seqs = new Set(replaced.map(({ seq }) => seq));
-    const calls = over.aborted ? undefined : await replayRound({ script, job, run, change: { seqs, replacer, usual } });
-    if (!calls) break;
+    const calls = problem() ?? (await replayRound({ script, job, run, change: { seqs, replacer, usual } }));
+    if (calls === undefined || typeof calls === "string") break;
     rounds.push({ replaced, calls });
   }
-  return rounds.length > 0 ? { usual, rounds } : `the replay took longer than ${evidenceMs} ms`;
+  return rounds.length > 0 ? { usual, rounds } : (problem() ?? "the replay failed");
+}
+
+/** `problem` returns why no further replay may run. */
+function createBudget({ run, after, settings: { evidenceMs } }: EvidenceDeps) {
+  const busyMs = evidenceMs * BUSY_FACTOR;
+  const signal = after(busyMs);
+  let leftMs = evidenceMs;
+  return {
+    signal,
+    run: async (job: SandboxJob): Promise<SandboxResult> => {
+      const cpuMs = Math.min(job.limits.cpuMs, Math.ceil(leftMs));
+      const result = await run({ ...job, limits: { ...job.limits, cpuMs } });
+      leftMs -= result.usage.cpuMs;
+      return result;
+    },
+    problem: (): string | undefined => {
+      if (leftMs <= 0) return `the replays needed more than ${evidenceMs} ms of processor time`;
+      return signal.aborted ? `the machine is busy, and the replays took longer than ${busyMs} ms` : undefined;
+    },
+  };
 }
 
 interface PlannedRound {
