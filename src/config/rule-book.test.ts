@@ -105,14 +105,18 @@ test("a draft of a killed process does not block the next writer, and a fresh on
   const draft = join(folder, "rules.json.new");
   writeFileSync(draft, "half");
   utimesSync(draft, new Date(0), new Date(0));
+  await openRuleBook(settings).add(rule("z"));
+  writeFileSync(draft, "half");
+  const ahead = Date.now() / 1_000 + 86_400; // the clock was set back since
+  utimesSync(draft, ahead, ahead);
   await openRuleBook(settings).add(rule("a"));
   writeFileSync(draft, "half");
   const waiting = openRuleBook(settings).add(rule("b"));
   await sleep(150);
-  assert.equal((await openRuleBook(settings).list()).length, 1);
+  assert.equal((await openRuleBook(settings).list()).length, 2);
   rmSync(draft);
   await waiting;
-  assert.equal((await openRuleBook(settings).list()).length, 2);
+  assert.equal((await openRuleBook(settings).list()).length, 3);
 });
 
 test("kills while a rule is written leave the old or the new file", async (context) => {

@@ -33,7 +33,7 @@ type BookSettings = Pick<Settings, "policy" | "store">;
 const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
 const EMPTY = '{\n  "rules": []\n}\n';
 const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: "\n" } };
-/** A draft that is older belongs to a process that was killed. */
+/** A draft that is older, or much younger than now, belongs to a process that was killed. */
 const STALE_MS = 5_000;
 const RETRY_MS = 50;
 
@@ -171,8 +171,9 @@ async function openDraft(path: string) {
       if (codeOf(cause) !== "EEXIST") throw cannotWrite(path, cause);
       const made = await stat(draft).catch(() => undefined);
       if (made && !made.isFile()) throw cannotWrite(path, cause);
-      if (made && Date.now() - made.mtimeMs > STALE_MS) await rm(draft, { force: true });
-      else await sleep(RETRY_MS);
+      const isStale = made !== undefined && Math.abs(Date.now() - made.mtimeMs) > STALE_MS;
+      if (!isStale) await sleep(RETRY_MS);
+      else await rm(draft, { force: true }).catch((thrown: unknown) => Promise.reject(cannotWrite(path, thrown)));
     }
   }
 }
