@@ -205,6 +205,20 @@ describe("the webhook for approvals", () => {
     assert.deepEqual([receiver.received.length, people.warnings], [1, []]);
   });
 
+  it("may redirect: the notice goes nowhere else, with one warning", async () => {
+    await using elsewhere = await startReceiver();
+    await using receiver = await startReceiver();
+    receiver.status = 307;
+    receiver.location = `${elsewhere.url}/hook`;
+    await using people = await open(hook(receiver));
+    people.request();
+    const warning = await people.firstWarning;
+    assert.ok(warning instanceof GloveboxError);
+    assert.match(warning.message, /webhook for approvals|redirect/);
+    await receiver.until(2);
+    assert.deepEqual([elsewhere.received.length, people.warnings.length], [0, 1]);
+  });
+
   it("may be unreachable: one warning", async () => {
     const { url, ...receiver } = await startReceiver();
     await receiver[Symbol.asyncDispose]();
