@@ -39,6 +39,8 @@ export interface ClientRequest {
   readonly onEvent?: (event: ExecutionEvent) => void;
   /** True when the client can show forms, and for the library: its program then stays in memory for `approvals.graceMs`. */
   readonly hasForms?: boolean;
+  /** True when the client can also show an address that a server asks to open; its program then stays as long. */
+  readonly hasUrls?: boolean;
   /** What the request itself needs to be told; listed before the findings about the program. */
   readonly notes?: readonly Finding[];
 }

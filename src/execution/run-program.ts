@@ -63,7 +63,7 @@ async function runProgram(
     labels: () => bridge.labels(),
     plan: () => bridge.plan,
     findEvidence: (call) => findEvidence?.(call),
-    ...defined({ session: principal.session, onEvent }),
+    ...defined({ session: principal.session, onEvent, addressMs: request.hasUrls ? undefined : UNATTENDED_GRACE_MS }),
   });
   const { onCalls, start: onStart, suspend, onTimers, waiting: forPeople } = suspension;
   const optional = defined({ asked, whenChecked: check?.whenChecked });

@@ -37,7 +37,7 @@ export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
   const parseOwn = (raw: unknown): ExecuteInput => {
     const { session, ...request } = parseLibraryRequest(raw);
     const own = session === undefined ? principal : { ...whole, session: `${instance} ${session}` };
-    return { ...request, principal: own, hasForms: true }; // the program around it can ask its user
+    return { ...request, principal: own, hasForms: true, hasUrls: true }; // the program around it can ask its user
   };
   return {
     execute: async (raw) => gateway.execute(parseOwn(raw)),

@@ -27,7 +27,6 @@ export function createSuspensionDetector(options: SuspensionOptions) {
   const signal: AbortSignal = controller.signal;
   let [startedAt, openCalls, waiting, timers] = [performance.now(), 0, 0, 0];
   let isDue = false;
-  let grace: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
 
   const maySuspend = (): boolean => waiting > 0 && openCalls === waiting && timers === 0 && canSuspend();
@@ -44,9 +43,10 @@ export function createSuspensionDetector(options: SuspensionOptions) {
     isDue = true;
     next();
   };
+  const grace = createGrace(() => becomeDue(check));
   leaving.addEventListener("abort", () => becomeDue(suspend), { once: true, signal: ended });
-  const cleanUp = (): void => [grace, quiet].forEach((timer) => clearTimeout(timer));
-  ended.addEventListener("abort", cleanUp, { once: true });
+  ended.addEventListener("abort", () => grace.end(), { once: true });
+  ended.addEventListener("abort", () => clearTimeout(quiet), { once: true });
 
   return {
     /** Called when the program starts. */
@@ -61,10 +61,10 @@ export function createSuspensionDetector(options: SuspensionOptions) {
       openCalls = open;
       check();
     },
-    /** Counts a call as waiting for approval until `work` settles. */
-    async whileWaiting<Value>(work: () => Promise<Value>): Promise<Value> {
+    /** Counts a call as waiting for approval until `work` settles. `mostMs` is for one that stays in memory for less. */
+    async whileWaiting<Value>(work: () => Promise<Value>, mostMs = graceMs): Promise<Value> {
       const leftMs = limits.wallMs - (performance.now() - startedAt);
-      grace ??= setTimeout(() => becomeDue(check), Math.max(0, Math.min(graceMs, leftMs * MOST_OF_REST)));
+      grace.within(Math.max(0, Math.min(graceMs, mostMs, leftMs * MOST_OF_REST)));
       waiting += 1;
       check();
       try {
@@ -79,5 +79,21 @@ export function createSuspensionDetector(options: SuspensionOptions) {
     /** Suspends it before it is due, to free its memory. The caller knows that the program does not compute. */
     suspend,
     signal,
+  };
+}
+
+/** Fires once, at the earliest of the times that were set. */
+function createGrace(onDue: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Infinity;
+  return {
+    within(ms: number): void {
+      const at = performance.now() + ms;
+      if (at >= dueAt) return;
+      clearTimeout(timer);
+      dueAt = at;
+      timer = setTimeout(onDue, ms);
+    },
+    end: (): void => clearTimeout(timer),
   };
 }

@@ -30,20 +30,22 @@ export interface ApprovalWaitOptions {
   /** Fires when the program has ended in any way. */
   readonly ended: AbortSignal;
   readonly onEvent?: (event: ExecutionEvent) => void;
+  /** How long the program stays in memory for an address that its client does not show. */
+  readonly addressMs?: number;
 }
 
 export function createApprovalWait(options: ApprovalWaitOptions) {
-  const { approvals, session, suspension, ended, onEvent, labels, plan, findEvidence } = options;
+  const { approvals, session, suspension, ended, onEvent, labels, plan, findEvidence, addressMs } = options;
   const suspended = suspension.signal;
   const over = AbortSignal.any([suspended, ended]);
   const waiting = new Map<ApprovalId, Approval>();
   let hasAsked = false;
 
-  const wait = async (approval: Approval): Promise<Approval> => {
+  const wait = async (approval: Approval, mostMs?: number): Promise<Approval> => {
     waiting.set(approval.id, approval);
     onEvent?.({ kind: "asked", approval });
     try {
-      return await suspension.whileWaiting(() => approvals.whenDecided(approval.id, over));
+      return await suspension.whileWaiting(() => approvals.whenDecided(approval.id, over), mostMs);
     } catch (thrown) {
       if (suspended.aborted) throw new ExecutionSuspended();
       throw ended.aborted ? tooLate(approval) : thrown;
@@ -81,7 +83,7 @@ export function createApprovalWait(options: ApprovalWaitOptions) {
       const requested = await approvals.request({ call, tool, question, ...known });
       if (requested.state === "pending") {
         const isRepeatable = canRepeat || tool.effect === "read" || tool.idempotent === true;
-        if (isRepeatable) await wait(requested);
+        if (isRepeatable) await wait(requested, question.mode === "url" ? addressMs : undefined);
         else await waitInMemory(requested);
       }
       return approvals.takeAnswer(requested.id);

@@ -101,13 +101,14 @@ async function answerExecute(door: McpDoor, request: ToolRequest): Promise<ToolA
   const { gateway, principal } = door;
   const { detail, ...program } = parseExecuteArguments(request.rawArguments);
   const { signal, onEvent, trace } = request;
+  const person = gateway.clientApprovals && request.person;
   return follow(door, request, detail, async () => {
     const opened = await gateway.open({
       ...program,
       parsesInput: true,
       principal,
       signal,
-      ...defined({ onEvent, trace, hasForms: gateway.clientApprovals && request.person ? true : undefined }),
+      ...defined({ onEvent, trace, hasForms: person && true, hasUrls: person?.hasUrls }),
     });
     return {
       get id() {

@@ -27,7 +27,9 @@ test("upstream questions", async (context) => {
   const gateway = await openGatewayOf(context, {
     mcpServers: { everything: EVERYTHING, modern: MODERN },
     policy: { profile: "open" },
-    approvals: { graceMs: 3_000 },
+    // A client that is not asked does not wait for so long.
+    approvals: { graceMs: 120_000 },
+    sandbox: { limits: { wallMs: 600_000 } },
   });
   const run = async (code: string, era: (typeof ERAS)[number], person?: Person) => {
     const { client, forms } = await connectHttp(context, gateway, era, person);
