@@ -41,6 +41,8 @@ export interface GatewayOptions {
   readonly unrestrictedNetwork?: boolean;
   /** True for a process that stays: it recovers executions that other processes left. */
   readonly lasting?: boolean;
+  /** False for a process that probably runs no program: it starts no child ahead of the first one. */
+  readonly runsPrograms?: boolean;
   /** By default new ones, which no other gateway shares. */
   readonly host?: HostPowers;
 }
@@ -136,7 +138,8 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: POLL_MS }));
   const known = { pins: { store: store.pins, record: records.record, modeOf }, ...reviewTools(settings) };
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
-  const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));
+  const children = { ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed };
+  const sandbox = opened.use(openSandbox({ ...children, warm: options.runsPrograms === false ? 0 : 1 }));
   const approvals = opened.use(await openQueue(settings, records, host));
   const seal = await vault.openSeal();
   await closeOrphans({ store, ledger, hasEnded });
@@ -157,7 +160,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   return {
     ...basics,
     ...observed,
-    spare: opened.use(openSpareSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed })),
+    spare: opened.use(openSpareSandbox(children)),
     clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled, duties: settings.approvals }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
     flows: opened.use(await openFlows({ settings: settings.policy, store, everyMs: POLL_MS, now: Date.now })),

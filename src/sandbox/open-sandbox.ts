@@ -22,6 +22,8 @@ export interface SandboxOptions {
   readonly keeper: ChildKeeper;
   readonly concurrency: number;
   readonly queue: number;
+  /** How many children are started before the first program: by default one. */
+  readonly warm?: number;
   /** The default limits; isolates are prepared for these. */
   readonly limits: Limits;
   readonly now: () => number;

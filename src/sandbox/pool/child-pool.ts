@@ -25,11 +25,11 @@ import { createTrials } from "./trials.ts";
 import type { PlaceHolder, Trials } from "./trials.ts";
 import type { PoolWorker } from "./worker.ts";
 
-const WARM = 1;
-
 export interface PoolOptions extends ChildOptions {
   readonly concurrency: number;
   readonly queue: number;
+  /** How many idle children stay ready for the next program: by default one. */
+  readonly warm?: number;
 }
 
 export interface ChildRequest extends QueueItem {
@@ -66,8 +66,8 @@ export class ChildPool {
     this.#trials = createTrials(() => performance.now());
     this.#parking = createParking(options.concurrency);
     this.#stock = new ChildStock({
+      warm: 1,
       ...options,
-      warm: WARM,
       onReady: () => this.#ready(),
       onLost: () => this.#fill(),
       onFailed: (error) => this.#fail(error),

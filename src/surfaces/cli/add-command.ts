@@ -45,7 +45,8 @@ function createInvocation<Own>(context: CommandContext, flags: SharedFlags & Own
     /** For what starts an upstream or a program, or connects to an address of the configuration. */
     loadSettings,
     readSettings,
-    openGateway: async () => powers.openGateway(await loadSettings()),
+    /** For commands that run no program. */
+    openGateway: async () => powers.openGateway(await loadSettings(), { runsPrograms: false }),
     openRecords: async () => powers.openRecords(await readSettings()),
     readRecords: async () => powers.readRecords(await readSettings()),
     /** For commands that an operator needs most when the policy is invalid. */

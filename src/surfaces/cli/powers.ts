@@ -101,7 +101,11 @@ export interface CliPowers {
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */
   openGateway(
     settings: Settings,
-    flags?: { readonly unrestrictedNetwork?: boolean; readonly lasting?: boolean },
+    flags?: {
+      readonly unrestrictedNetwork?: boolean;
+      readonly lasting?: boolean;
+      readonly runsPrograms?: boolean;
+    },
   ): Promise<OpenGateway>;
   openRecords(settings: Settings): Promise<OperatorRecords>;
   /** Rejects if the store does not exist. */

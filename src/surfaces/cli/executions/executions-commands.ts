@@ -94,7 +94,7 @@ async function resumeExecution({ flags, powers, terminal, ...rest }: Invocation,
   };
   const { id, state } = await show();
   if (state === "paused") {
-    await using gateway = await rest.openGateway();
+    await using gateway = await powers.openGateway(await rest.loadSettings());
     const forget = terminal.onInterrupt(() => void gateway.close());
     await gateway.resumeNow(id).finally(forget);
   }

@@ -87,7 +87,7 @@ async function revokeCommand({ openRecords, principal, print }: Invocation, id: 
 
 /** The exit code is the decision: 0 allow, 3 ask, 4 deny; 1 for an unknown tool. Makes no call. */
 async function explainCommand(invocation: Invocation<ExplainFlags>, name: string): Promise<number> {
-  const { flags, powers, print } = invocation;
+  const { flags, print } = invocation;
   const args = parseJson(flags.args ?? "{}");
   if (!isJsonObject(args)) {
     throw new GloveboxError("REQUEST_INVALID", "--args takes the arguments of a call as one JSON object", {
@@ -100,7 +100,7 @@ async function explainCommand(invocation: Invocation<ExplainFlags>, name: string
   const principal = { id, kind: "agent", groups: flags.group ?? [] } as const;
   const settings = await invocation.loadSettings();
   const policy = compilePolicy(await loadPolicy(settings));
-  await using gateway = await powers.openGateway(settings);
+  await using gateway = await invocation.openGateway();
   const own = toFetchTool(args);
   const tool =
     name === own.address
