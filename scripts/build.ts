@@ -24,13 +24,14 @@ export async function buildIfStale(): Promise<void> {
  */
 export async function build(): Promise<void> {
   const { buildWeb } = await import("../web/build-web.ts");
-  const { bundleGateway } = await import("./bundle.ts");
+  const { bundleDemo, bundleGateway } = await import("./bundle.ts");
   const fresh = join(ROOT, `.dist-${process.pid}`);
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh);
   try {
     compile(fresh);
     await bundleGateway(fresh);
+    await bundleDemo(fresh);
     await bundleChildren(fresh, await writeImages(fresh));
     await copyNative(fresh);
     await buildWeb(join(fresh, "web"));

@@ -9,7 +9,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
-import type { Metafile, Plugin } from "esbuild";
+import type { BuildOptions, Metafile, Plugin } from "esbuild";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src");
@@ -22,28 +22,23 @@ const BANNER =
 /** Replaces `main.js` of a compiled folder, and writes the chunks that are loaded on demand beside it. */
 export async function bundleGateway(outFolder: string): Promise<void> {
   const { metafile } = await build({
-    absWorkingDir: ROOT,
+    ...COMMON,
     entryPoints: [join(SOURCE, "main.ts")],
     outdir: outFolder,
     chunkNames: "part-[hash]",
-    bundle: true,
     splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    mainFields: ["module", "main"],
     external: APART,
     banner: { js: BANNER },
-    plugins: [keepPlaces, dropLocales, plainBuiltins],
     metafile: true,
-    legalComments: "none",
-    // Comments stay in memory with the text, and text beyond ASCII takes twice as much.
-    minifyWhitespace: true,
-    logLevel: "warning",
-    allowOverwrite: true,
   });
   requireAscii(Object.keys(metafile.outputs));
   writeFileSync(join(outFolder, "third-party-licenses.txt"), collectLicenses(metafile));
+}
+
+/** Replaces the demo server by one file with its packages: finding them takes most of its start. */
+export async function bundleDemo(outFolder: string): Promise<void> {
+  const place = "surfaces/demo/inventory";
+  await build({ ...COMMON, entryPoints: [join(SOURCE, `${place}.ts`)], outfile: join(outFolder, `${place}.js`) });
 }
 
 /** V8 keeps the text of a module, with two bytes per character if one of them needs two. */
@@ -114,6 +109,21 @@ const keepPlaces: Plugin = {
     });
   },
 };
+
+const COMMON = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node24",
+  mainFields: ["module", "main"],
+  plugins: [keepPlaces, dropLocales, plainBuiltins],
+  legalComments: "none",
+  // Comments stay in memory with the text, and text beyond ASCII takes twice as much.
+  minifyWhitespace: true,
+  logLevel: "warning",
+  allowOverwrite: true,
+} satisfies BuildOptions;
 
 /** Collects the licenses of the bundled packages, which must be distributed with their code. */
 function collectLicenses({ inputs }: Metafile): string {
