@@ -38,30 +38,71 @@ function makeWorld(context: TestContext) {
   return { folder: makeUntypedFolder(context, config), effects };
 }
 
-/** One separate gateway; `undefined` if it died before it answered. */
-async function send(context: TestContext, folder: string, request: object): Promise<View | undefined> {
+/** One separate gateway for these requests, one after the other; `undefined` for one during which it died. */
+async function sendAll(
+  context: TestContext,
+  folder: string,
+  requests: readonly object[],
+): Promise<readonly (View | undefined)[]> {
   const { mcp, child } = await serveFor(context, folder);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
   const died = once(child, "close").then(() => undefined);
-  const answer = client.callTool({ name: "execute", arguments: { ...request, detail: "full" } }).catch(() => died);
-  const answered = await Promise.race([answer, died]);
+  const views: (View | undefined)[] = [];
+  for (const request of requests) {
+    const answer = client.callTool({ name: "execute", arguments: { ...request, detail: "full" } }).catch(() => died);
+    views.push((await Promise.race([answer, died]))?.structuredContent as View | undefined);
+  }
   child.kill("SIGKILL");
   await died;
   await client.close().catch(() => undefined);
-  return answered?.structuredContent as View | undefined;
+  return views;
 }
 
+async function send(context: TestContext, folder: string, request: object): Promise<View | undefined> {
+  const [view] = await sendAll(context, folder, [request]);
+  return view;
+}
+
+/** The upstream and the gateway continue after these, so one gateway has a fault in every call. */
+const LOSSES = [
+  { before: "lose", effect: false },
+  { after: "lose", effect: true },
+] as const;
+
+/** The upstream or the gateway ends with these. */
 const FAULTS = [
-  { before: "lose", effect: false, dies: false },
-  { after: "lose", effect: true, dies: false },
   { before: "die", effect: false, dies: false },
   { after: "die", effect: true, dies: false },
   { before: "kill", effect: false, dies: true },
   { after: "kill", effect: true, dies: true },
 ] as const;
 
+/** The effects up to the fault in this call. */
+const effectsUntil = (at: number, effect: boolean): string[] => ["1", "2", "3"].slice(0, effect ? at : at - 1);
+
+function assertUnknown(view: View | undefined, at: number): void {
+  assert.equal(view?.state, "failed");
+  const outcomes = view.calls.map(({ seq, outcome }) => [seq, outcome]);
+  const expected = [1, 2, 3].slice(0, at).map((seq) => [seq, seq === at ? "unknown" : "ok"]);
+  assert.deepEqual(outcomes, expected);
+}
+
 describe("a request that is sent again with its idempotency key", { concurrency: 2 }, () => {
+  for (const { effect, ...fault } of LOSSES) {
+    test(`a retry after ${JSON.stringify(fault)} in any call repeats nothing and reports the unknown call`, async (context) => {
+      const { folder, effects } = makeWorld(context);
+      const places = [1, 2, 3];
+      const requests = places.map((at) => ({ code: CODE, input: { at, ...fault }, idempotencyKey: `once ${at}` }));
+      const first = await sendAll(context, folder, requests);
+      const expected = places.flatMap((at) => effectsUntil(at, effect));
+      assert.deepEqual(effects(), expected);
+      assert.deepEqual(await sendAll(context, folder, requests), first);
+      assert.deepEqual(effects(), expected);
+      for (const at of places) assertUnknown(first[at - 1], at);
+    });
+  }
+
   for (const { effect, dies, ...fault } of FAULTS) {
     for (const at of [1, 2, 3]) {
       test(`a retry after ${JSON.stringify(fault)} in call ${at} repeats nothing and reports the unknown call`, async (context) => {
@@ -71,12 +112,9 @@ describe("a request that is sent again with its idempotency key", { concurrency:
         assert.equal(first === undefined, dies);
         const second = await send(context, folder, request);
         if (first) assert.deepEqual(second, first);
-        assert.deepEqual(effects(), ["1", "2", "3"].slice(0, effect ? at : at - 1));
-        assert.equal(second?.state, "failed");
-        const outcomes = second.calls.map(({ seq, outcome }) => [seq, outcome]);
-        const expected = [1, 2, 3].slice(0, at).map((seq) => [seq, seq === at ? "unknown" : "ok"]);
-        assert.deepEqual(outcomes, expected);
-        if (dies) assert.match(second.error?.message ?? "", new RegExp(`counting\\.add \\(call ${at}\\)`));
+        assert.deepEqual(effects(), effectsUntil(at, effect));
+        assertUnknown(second, at);
+        if (dies) assert.match(second?.error?.message ?? "", new RegExp(`counting\\.add \\(call ${at}\\)`));
       });
     }
   }
