@@ -57,6 +57,12 @@ function callTool(name: string, id: unknown, response: ServerResponse): void {
       return void response.writeHead(200, stream).write(": hello\n\n");
     case "rows":
       return respond(response, { id, result: { content: [], structuredContent: { rows: ROWS } } });
+    case "rowStream": {
+      const answer = JSON.stringify({ jsonrpc: "2.0", id, result: { content: [], structuredContent: { rows: ROWS } } });
+      return void response.writeHead(200, stream).end(`event: message\r\ndata: ${answer}\r\n\r\n`);
+    }
+    case "notMessage":
+      return void response.writeHead(200, stream).end(`data: {"rows":${JSON.stringify(ROWS)}}\n\n`);
     case "page":
       return void response.writeHead(200, { "content-type": "text/html" }).end("<html>");
     case "away":
@@ -134,18 +140,27 @@ test("a stream that ends without the answer fails its call at once", async () =>
   assert.deepEqual(await refusal(call(connector, "largeStream")), expected);
 });
 
-test("a large response is parsed in parts, and returned whole", async () => {
+for (const tool of ["rows", "rowStream"]) {
+  test(`a large response is parsed in parts, and returned whole (${tool})`, async () => {
+    const connector = connect(undefined, 5_000_000);
+    await call(connector, "echo");
+    const parse = JSON.parse;
+    let longest = 0;
+    JSON.parse = (text, ...rest) => {
+      longest = Math.max(longest, text.length);
+      return parse(text, ...rest);
+    };
+    const value = await call(connector, tool).finally(() => (JSON.parse = parse));
+    assert.deepEqual(value, { rows: ROWS });
+    assert.ok(longest > 0 && longest < JSON.stringify(ROWS).length / 4, String(longest));
+  });
+}
+
+test("a large event that is not a message fails its call and keeps the connection", async () => {
   const connector = connect(undefined, 5_000_000);
-  await call(connector, "echo");
-  const parse = JSON.parse;
-  let longest = 0;
-  JSON.parse = (text, ...rest) => {
-    longest = Math.max(longest, text.length);
-    return parse(text, ...rest);
-  };
-  const value = await call(connector, "rows").finally(() => (JSON.parse = parse));
-  assert.deepEqual(value, { rows: ROWS });
-  assert.ok(longest > 0 && longest < JSON.stringify(ROWS).length / 4, String(longest));
+  const expected = ["UPSTREAM_UNREACHABLE", "web: the response ended before the answer came"];
+  assert.deepEqual(await refusal(call(connector, "notMessage")), expected);
+  assert.deepEqual(await call(connector, "rowStream"), { rows: ROWS });
 });
 
 test("a response that is too large fails its call and keeps the connection", async () => {

@@ -11,8 +11,9 @@ import { runInSlices } from "../../../timing/index.ts";
 import { authorizeFetch } from "./authorize-fetch.ts";
 import type { UpstreamFailure } from "../../upstream-error.ts";
 import { PLAIN_NETWORK, listPolicies } from "../../network-policies.ts";
-import { capStreams } from "./cap-events.ts";
+import { limitEvents } from "./event-streams.ts";
 import { HttpTransport } from "./http-transport.ts";
+import { createLargeEvents } from "./large-events.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../../settings.ts";
 import type { ConfinementReport, ConnectionSettings, HttpSettings } from "../../settings.ts";
 import { SseTransport } from "./sse-transport.ts";
@@ -74,12 +75,13 @@ async function createHttpTransport(settings: HttpSettings, { id, egress }: Trans
   const reach = { mayBePrivate: true, policies: listPolicies(network) };
   const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes, ...reach });
   const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY, ...reach });
-  const plain = capStreams(whole, endless, messageBytes);
+  const largeEvents = createLargeEvents();
+  const plain = limitEvents({ whole, endless, maxBytes: messageBytes, largeEvents });
   const headers = await settings.resolveHeaders();
   const { tokens } = settings;
   tokens?.forget(); // applies a login or logout since the last connect
   const fetch = tokens && !new Headers(headers).has("authorization") ? authorizeFetch(id, plain, tokens) : plain;
-  const options = { url, fetch: parseInSlices(fetch), headers };
+  const options = { url, fetch: parseInSlices(fetch), headers, restore: largeEvents.restore };
   return settings.kind === "sse" ? new SseTransport(options) : new HttpTransport(options);
 }
 

@@ -19,6 +19,8 @@ export interface HttpTransportOptions {
   /** Bound to the upstream's own origin. */
   readonly fetch: FetchLike;
   readonly headers: Readonly<Record<string, string>>;
+  /** Completes a message before it is handled. */
+  readonly restore: (message: object) => void;
 }
 
 /** Sends each message as one request. */
@@ -27,10 +29,13 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #open = new Map<unknown, AbortController>();
   #closing: Promise<void> | undefined;
 
-  constructor({ url, fetch, headers }: HttpTransportOptions) {
+  constructor({ url, fetch, headers, restore }: HttpTransportOptions) {
     super(url, { fetch, requestInit: { headers } });
     // The client calls this handler before its own.
-    this.onmessage = (message) => void ("method" in message || this.#open.delete(message.id));
+    this.onmessage = (message) => {
+      restore(message);
+      if (!("method" in message)) this.#open.delete(message.id);
+    };
   }
 
   /** The 2025 protocol cancels by a notification; its stream is closed here. */

@@ -22,7 +22,7 @@ export class SseTransport extends SSEClientTransport {
   #startError: unknown;
   #failure: UpstreamFailure | undefined;
 
-  constructor({ url, fetch, headers }: HttpTransportOptions) {
+  constructor({ url, fetch, headers, restore }: HttpTransportOptions) {
     super(url, {
       requestInit: { headers },
       fetch: async (target, init) => {
@@ -38,6 +38,8 @@ export class SseTransport extends SSEClientTransport {
         }
       },
     });
+    // The client calls this handler before its own.
+    this.onmessage = restore;
   }
 
   failure(): UpstreamFailure | undefined {
