@@ -71,7 +71,7 @@ const KEPT_KINDS: ReadonlySet<string> = new Set(["#number", "#clock"]);
 
 /** Computed at the first search, not at the start. */
 let computed: ReadonlyMap<string, readonly Alternative[]> | undefined;
-let computedTranslations: Map<string, string> | undefined;
+let computedTranslations: ReadonlyMap<string, string> | undefined;
 let computedIntents: readonly { readonly groups: readonly ReadonlySet<string>[]; readonly means: readonly string[] }[];
 
 /** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
@@ -167,17 +167,21 @@ function toPlain(word: string): string {
 }
 
 function translations(): ReadonlyMap<string, string> {
-  computedTranslations ??= new Map(
-    TRANSLATIONS.flatMap((line) => {
-      const [english = "", others = ""] = line.split(": ");
-      return others.split(" ").map((other) => [toPlain(other), stem(english)] as const);
-    }),
-  );
-  for (const [word, english] of new Map(computedTranslations)) {
-    const root = word.slice(0, -1); // `offne` of `offnen`
-    if (root.length >= MIN_ROOT && !computedTranslations.has(root)) computedTranslations.set(root, english);
-  }
+  computedTranslations ??= createTranslations();
   return computedTranslations;
+}
+
+function createTranslations(): ReadonlyMap<string, string> {
+  const words = TRANSLATIONS.flatMap((line) => {
+    const [english = "", others = ""] = line.split(": ");
+    return others.split(" ").map((other) => [toPlain(other), stem(english)] as const);
+  });
+  const all = new Map(words);
+  for (const [word, english] of new Map(all)) {
+    const root = word.slice(0, -1); // `offne` of `offnen`
+    if (root.length >= MIN_ROOT && !all.has(root)) all.set(root, english);
+  }
+  return all;
 }
 
 function toTranslated(terms: readonly string[]): QueryWord {

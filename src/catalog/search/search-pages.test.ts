@@ -234,4 +234,11 @@ describe("queries in other languages", () => {
     ["documentos", "files.documents"],
   ] as const)
     it(`"${query}" finds ${name}`, () => assert.equal(namesOf(search({ query }))[0], name));
+
+  it("earlier queries do not shorten the words that are known", () => {
+    for (let count = 0; count < 10; count += 1) {
+      assert.deepEqual(namesOf(search({ query: "verzeichnis" })), ["files.createFolder"]);
+    }
+    assert.deepEqual(namesOf(search({ query: "verzei" })), []);
+  });
 });
