@@ -1,11 +1,10 @@
 /** What only the machine can provide: time, randomness, ids, a log on standard error, and one mask per gateway. */
 
-import { randomBytes, randomFillSync } from "node:crypto";
 import { createRequire } from "node:module";
 
 import { GloveboxError, describeError, parseApprovalId, parseExecutionId, parseResultId } from "./domain/index.ts";
 import { cleanText } from "./text/index.ts";
-import { createMask } from "./vault/index.ts";
+import { createMask, createRandom } from "./vault/index.ts";
 import type { Mask } from "./vault/index.ts";
 
 /** As the command line prints it and `/health` returns it. */
@@ -17,9 +16,6 @@ function parseVersion(manifest: unknown): string {
 }
 
 const MAX_TEXT_BYTES = 64 * 1024;
-const PAGE_BYTES = 4_096;
-/** Longer requests are for keys and are answered by the platform itself. */
-const MAX_DRAWN_BYTES = 16;
 
 /** What the parts of one gateway share and no other gateway does. */
 export interface HostPowers {
@@ -55,21 +51,7 @@ export function cleanDescription(text: string): string {
   return cleanText(text, { maxBytes: MAX_TEXT_BYTES });
 }
 
-const page = Buffer.allocUnsafeSlow(PAGE_BYTES);
-let used = PAGE_BYTES;
-
-/** Asks the platform for a page at a time, which costs as much as a few bytes. No byte is returned twice or kept. */
-export function drawBytes(count: number): Buffer {
-  if (count > MAX_DRAWN_BYTES) return randomBytes(count);
-  if (used + count > PAGE_BYTES) {
-    randomFillSync(page);
-    used = 0;
-  }
-  const drawn = Buffer.from(page.subarray(used, used + count));
-  page.fill(0, used, used + count);
-  used += count;
-  return drawn;
-}
+export const drawBytes = createRandom();
 
 export function drawHex(bytes: number): string {
   return drawBytes(bytes).toString("hex");

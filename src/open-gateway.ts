@@ -211,6 +211,7 @@ function openUpstreams(
     holdLease: leaseOf(records),
     readDocument: (path, maxBytes) => readTextFile(path, { maxBytes, kind: "an OpenAPI document" }),
     write: (entry) => ledger.write(entry, "batched"),
+    packages: { folder: records.packageFolder, record: records.record },
   });
 }
 

@@ -2,10 +2,11 @@
 
 import { dirname, join } from "node:path";
 
-import { findChange, listKnownTools, openHeldDefinitions } from "./catalog/index.ts";
-import { openRuleBook } from "./config/index.ts";
+import { compareTools, findChange, listKnownTools, openHeldDefinitions } from "./catalog/index.ts";
+import { createReachCheck, openRuleBook } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createLease, createLoginStore, createLogins, requestRestart, resolveProxyLogin } from "./connectors/index.ts";
+import { createUpdatePackage } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { openIdentity } from "./identity/index.ts";
@@ -49,7 +50,8 @@ export async function openRecords(
   const vault = opened.use(openVault({ ...common, ...toKeys(place.path), ledger, mask }));
   const resources = opened.move();
   const record = (entry: Parameters<typeof ledger.write>[0]) => ledger.write(entry);
-  return { store, ledger, record, signer, seed, vault, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const close = { [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { store, ledger, record, signer, seed, vault, packageFolder: files?.packages, ...close };
 }
 
 /** Where the key of the vault is: in the environment, or in a file beside the store. */
@@ -61,9 +63,10 @@ function toKeys(path: string) {
 }
 
 /** The files beside a store; none for a store in memory. */
-function toFiles(path: string): { readonly head: string; readonly signingKey: string } | undefined {
+function toFiles(path: string) {
   if (path === ":memory:") return undefined;
-  return { head: `${path}.head`, signingKey: join(dirname(path), "ledger.key") };
+  const folder = dirname(path);
+  return { head: `${path}.head`, signingKey: join(folder, "ledger.key"), packages: join(folder, "servers") };
 }
 
 /** For commands that only read: creates neither a store nor a key nor a record. */
@@ -104,6 +107,7 @@ export async function openOperatorRecords(
     held: openHeld(records),
     rules: openAlwaysRules(settings, records, host),
     labels: createLabelDesk({ ...settings.policy, store, record, now: Date.now }),
+    updatePackage: createUpdates(settings, records, egress),
     logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
     control: createControl({
       ...controlPowers,
@@ -122,10 +126,8 @@ export async function openOperatorRecords(
       await maskKnownSecrets(settings, vault, host.mask);
       return createDeskFor(settings, resources.use(await openQueue(settings, records, host)), records, host);
     },
-    restart: async (id, actor) => {
-      await ledger.write({ actor, action: "upstream.restart", subject: id, detail: {} });
-      await restart(id);
-    },
+    restart: (id, actor) =>
+      record({ actor, action: "upstream.restart", subject: id, detail: {} }).then(() => restart(id)),
     findRecording: async (id, access) => {
       await vault.ready();
       await maskKnownSecrets(settings, vault, host.mask);
@@ -167,6 +169,18 @@ export function openHeld({ store, record }: Records) {
 
 export function leaseOf({ store: { quotas } }: Records) {
   return createLease({ places: quotas, now: Date.now, createHolder: () => drawHex(12) });
+}
+
+/** Starts npm and the new version of a server itself, beside running gateways. */
+function createUpdates(settings: Settings, records: Records, egress: ReturnType<typeof openEgress>) {
+  const { store, record, packageFolder } = records;
+  const packages = { folder: packageFolder, record, values: store.meta, holdLease: leaseOf(records) };
+  const powers = { ...packages, settings, egress, environment: process.env, now: Date.now, clean: cleanDescription };
+  return createUpdatePackage({
+    ...powers,
+    checkReach: createReachCheck(settings, process.env),
+    compareTools: (server, tools) => compareTools(store.pins, { server, tools, clean: cleanDescription }),
+  });
 }
 
 /** The password of a proxy is lent when it is first used. */

@@ -166,7 +166,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   config: { folders: ["read", "schema"], interface: ["expand-references.ts", "formats.ts", "problems.ts"] },
   "config/schema": { folders: ["values"], interface: [] },
   connectors: {
-    folders: ["adapter", "confinement", "login", "mcp", "openapi", "restart"],
+    folders: ["adapter", "confinement", "login", "mcp", "openapi", "packages", "restart"],
     interface: [
       "breaker.ts",
       "connector.ts",
@@ -306,6 +306,10 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       // Which files a confined server needs, and folders of its own.
       "connectors/confinement/confine-server.ts",
       "connectors/confinement/grants.ts",
+      // Installed packages of servers with npx.
+      "connectors/packages/find-bin.ts",
+      "connectors/packages/open-packages.ts",
+      "connectors/try-package.ts",
     ],
   },
 ];

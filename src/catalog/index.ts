@@ -8,6 +8,7 @@ export { openShapes } from "./shapes/open-shapes.ts";
 export type { Shapes } from "./shapes/open-shapes.ts";
 export { findChange, openHeldDefinitions } from "./pins/open-held.ts";
 export type { HeldDefinitions, HeldTool } from "./pins/open-held.ts";
+export { compareTools } from "./pins/compare-tools.ts";
 export { listKnownTools } from "./pins/list-known-tools.ts";
 export { createSearch } from "./search/search.ts";
 export type { SearchRequest, SearchResult } from "./search/search.ts";

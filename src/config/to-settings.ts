@@ -265,14 +265,18 @@ function toUpstream(
 }
 
 function toConfine(
-  { confine, limits = {} }: Pick<CheckedConfig["mcpServers"][string], "confine" | "limits">,
+  {
+    confine,
+    limits = {},
+    installScripts,
+  }: Pick<CheckedConfig["mcpServers"][string], "confine" | "limits" | "installScripts">,
   { read, write }: NonNullable<CheckedConfig["mcpServers"][string]["files"]>,
   folder: string,
 ): Extract<ServerSettings, { transport: "stdio" }>["confine"] {
   if (confine === undefined || confine === "off") return confine;
   const resolveAll = (paths: readonly string[] = []): readonly string[] => paths.map((path) => resolve(folder, path));
   const files = read || write ? { read: resolveAll(read), write: resolveAll(write) } : undefined;
-  return { level: confine, limits, ...defined({ files }) };
+  return { level: confine, limits, ...defined({ files, installScripts }) };
 }
 
 /** Problems were reported before, so all references are valid here. */

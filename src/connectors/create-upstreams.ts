@@ -21,6 +21,8 @@ import type { LoginStoreOptions } from "./login/login-store.ts";
 import { createTokenSource } from "./login/token-source.ts";
 import { createMcpConnector } from "./mcp/mcp-connector.ts";
 import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
+import { openPackages } from "./packages/open-packages.ts";
+import type { PackagePowers, Packages } from "./packages/open-packages.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
@@ -43,10 +45,16 @@ interface UpstreamsOptions
   readonly checkReach: (id: ConnectorId, server: ServerSettings) => readonly NamedPlace[];
   /** Writes an entry to the ledger. */
   readonly write: (entry: UpstreamEntry) => Promise<unknown>;
+  /** Of servers that start with npx. */
+  readonly packages: Pick<PackagePowers, "folder" | "record">;
 }
 
+type Opened = Omit<UpstreamsOptions, "packages"> & { readonly packages: Packages };
+
 /** Starts nothing. The caller closes the connectors. */
-export async function createUpstreams(options: UpstreamsOptions) {
+export async function createUpstreams(given: UpstreamsOptions) {
+  const packages = openPackages({ ...given, ...given.packages, pins: given.settings.pins });
+  const options: Opened = { ...given, packages };
   const { settings, keeper, watchFamily, egress, environment, now, values, mask } = options;
   const { upstreams, apis } = settings;
   const clean = (text: string, maxBytes: number): string =>
@@ -104,7 +112,7 @@ export async function createUpstreams(options: UpstreamsOptions) {
 function toConnectionSettings(
   id: ConnectorId,
   server: ServerSettings,
-  options: UpstreamsOptions,
+  options: Opened,
   lender: SecretLender,
 ): McpConnectorOptions["settings"] {
   const { egress, values, vault, holdLease, now, checkReach } = options;
@@ -127,11 +135,11 @@ function toConnectionSettings(
 function toConfinement(
   id: ConnectorId,
   server: CommandSettings,
-  options: UpstreamsOptions,
+  options: Opened,
 ): Pick<StdioSettings, "confine" | "level"> {
   const { confine, networkPolicy } = server;
   if (confine === undefined || confine === "off") return {};
-  const { egress, environment, write } = options;
+  const { egress, environment, write, packages } = options;
   const confiner = createConfiner({
     id,
     confine,
@@ -141,6 +149,7 @@ function toConfinement(
     egress,
     environment,
     listNamed: () => options.checkReach(id, server),
+    locatePackage: (command) => packages.locate({ id, command, scripts: confine.installScripts === true }),
     onRequest: async ({ host, port, refusal }) => {
       const action = refusal ? "upstream.request.refused" : "upstream.request";
       await write({
@@ -157,12 +166,12 @@ function toConfinement(
 let machine: ReturnType<typeof examineMachine> | undefined;
 
 /** It does not change while this process runs. */
-function findMachine(): ReturnType<typeof examineMachine> {
+export function findMachine(): ReturnType<typeof examineMachine> {
   return (machine ??= examineMachine());
 }
 
 /** For entries that no caller waits for. */
-function toRecord({ write }: UpstreamsOptions): BorrowingOptions["record"] {
+function toRecord({ write }: Pick<UpstreamsOptions, "write">): BorrowingOptions["record"] {
   return (entry) => void write(entry).catch(() => undefined);
 }
 

@@ -34,6 +34,14 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** A command that runs a server from its installed package. */
+export interface InstalledServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Everything that was installed with it. */
+  readonly folder: string;
+}
+
 /** A process to start in place of a server, which confines itself and becomes the server. */
 export interface ServerLaunch extends AsyncDisposable {
   readonly file: string;

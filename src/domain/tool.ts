@@ -168,7 +168,7 @@ export function describeWithheld(tool: WithheldTool): { readonly message: string
   };
 }
 
-/** The command that an operator runs about one server: `approve` accepts withheld tools, `reject` marks them as unwanted, `login` connects an account. */
-export function serverCommand(verb: "approve" | "reject" | "login", connector: ConnectorId): string {
+/** The command that an operator runs about one server: `approve` accepts withheld tools, `reject` marks them as unwanted, `login` connects an account, `update` accepts another version of its package. */
+export function serverCommand(verb: "approve" | "reject" | "login" | "update", connector: ConnectorId): string {
   return `glovebox servers ${verb} ${PLAIN.test(connector) ? connector : JSON.stringify(connector)}`;
 }

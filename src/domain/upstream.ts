@@ -42,6 +42,8 @@ interface ConfineSettings {
   /** `undefined`: what the arguments and the working folder name, to read and write. */
   readonly files?: { readonly read: readonly string[]; readonly write: readonly string[] };
   readonly limits: ServerLimits;
+  /** For a server with npx: its package and those that it needs may run their install scripts, unconfined. */
+  readonly installScripts?: boolean;
 }
 
 /** Limits of each process of a confined server, except for `processes`. */

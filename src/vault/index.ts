@@ -9,5 +9,6 @@ export { createMask } from "./mask.ts";
 export type { Hide, Mask } from "./mask.ts";
 export { unlockToRead } from "./open-seal.ts";
 export { fillTemplates, openVault, watchKey } from "./open-vault.ts";
+export { createRandom } from "./random.ts";
 export { Secret } from "./secret.ts";
 export type { SecretSummary, Vault } from "./vault.ts";

@@ -2,15 +2,19 @@
 
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { outcomeOf, probeWith, shareGlovebox, sideBySide } from "../fixtures/observe-settings.ts";
+import { openRegistry } from "../fixtures/package-registry.ts";
 import type { EntryPair } from "../fixtures/observe-settings.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-servers-")));
-after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+const kept = mkdtempSync(join(tmpdir(), "glovebox-store-"));
+after(() => {
+  for (const made of [folder, kept]) rmSync(made, { recursive: true, force: true, maxRetries: 10 });
+});
 
 /** What a server says about itself. */
 const about =
@@ -27,6 +31,20 @@ const state: EntryPair["observe"] = async (name) => {
 
 const server = (more: object): object => ({ ...probeWith(), ...more });
 const slow = (startupTimeoutMs: number): object => ({ ...probeWith("--slow", "700"), startupTimeoutMs });
+
+const PROBE = resolve("test/fixtures/servers/probe-server.mjs");
+/** A package that can only be started once its install script has made the file. */
+const registry = await openRegistry();
+after(() => registry[Symbol.asyncDispose]());
+registry.publish({
+  name: "scripted",
+  version: "1.0.0",
+  files: { "install.cjs": `require("fs").copyFileSync(${JSON.stringify(PROBE)}, "serve.mjs")`, "serve.mjs": "" },
+  manifest: { bin: "serve.mjs", scripts: { install: "node install.cjs" } },
+});
+const NPM = { npm_config_registry: registry.url, npm_config_cache: join(folder, "cache") };
+const NPX = { command: "npx", args: ["-y", "scripted"], env: NPM, confine: "strict" };
+const scripted = (installScripts: boolean): object => ({ ...NPX, installScripts });
 
 const GIB = 2 ** 30;
 /** A limit of a confined server, as the kernel shows it to the server. */
@@ -94,6 +112,13 @@ const SERVERS: Readonly<Record<string, EntryPair>> = {
       [server({ files: { write: [folder] } }), "ready"],
     ],
   },
+  installScripts: {
+    observe: state,
+    cases: [
+      [scripted(true), "ready"],
+      [scripted(false), "failed"],
+    ],
+  },
   "limits.memoryBytes": limit("memoryBytes", 8 * GIB, 9 * GIB),
   "limits.openFiles": limit("openFiles", 100, 101),
   "limits.processes": limit("processes", 200, 201),
@@ -107,7 +132,9 @@ const SERVERS: Readonly<Record<string, EntryPair>> = {
 };
 
 const { entries, observations } = sideBySide("mcpServers.*", SERVERS);
-const open = shareGlovebox(() => ({ mcpServers: entries }));
+// Packages are installed beside a store, which must be out of reach of the folders above.
+const store = { url: `sqlite:${join(kept, "glovebox.db")}` };
+const open = shareGlovebox(() => ({ mcpServers: entries, store }));
 
 /** Keyed by setting path. */
 export const SERVER_OBSERVATIONS = observations;

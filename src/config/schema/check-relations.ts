@@ -17,9 +17,9 @@ const ENV_NAME = /^[^=\0]+$/;
 const BAD_IN_HEADER = /[\0\r\n]/;
 const BAD_IN_ENV = /\0/;
 
-const COMMAND_KEYS = ["args", "env", "cwd", "files", "confine", "limits"] as const;
+const COMMAND_KEYS = ["args", "env", "cwd", "files", "confine", "limits", "installScripts"] as const;
 const URL_KEYS = ["headers", "oauth"] as const;
-const CONFINED_KEYS = ["networkPolicy", "limits"] as const;
+const CONFINED_KEYS = ["networkPolicy", "limits", "installScripts"] as const;
 
 interface RelationContext {
   readonly environment: EnvironmentVariables;

@@ -82,6 +82,10 @@ export const serverSchema = z
       }),
       "Resource limits of a confined server.",
     ),
+    installScripts: optional(
+      z.boolean(),
+      "true runs the install scripts of packages for a confined server with npx, with your rights. Default: false.",
+    ),
     url: optional(httpUrl("headers"), "The URL of a server with Streamable HTTP, or with SSE if type is sse."),
     headers: optional(strings, "Headers for url; may contain ${secret:NAME}."),
     oauth: oauthSchema,

@@ -10,6 +10,7 @@ import { parseConnectorId } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import type { ConfineRequest, NamedPlace, ServerLaunch } from "../settings.ts";
 import { createConfiner } from "./confine-server.ts";
+import type { ConfinerOptions } from "./confine-server.ts";
 import { findMissing } from "./find-missing.ts";
 import { examineMachine } from "./machine.ts";
 import type { Machine } from "./machine.ts";
@@ -34,15 +35,17 @@ interface Case {
   readonly named?: readonly NamedPlace[];
   readonly machine?: Partial<Machine>;
   readonly command?: string;
+  readonly locatePackage?: NonNullable<ConfinerOptions["locatePackage"]>;
 }
 
-async function launch({ level = "strict", files, named = [], machine, command }: Case): Promise<ServerLaunch> {
+async function launch({ level = "strict", files, named = [], machine, command, ...more }: Case): Promise<ServerLaunch> {
   const id = parseConnectorId("up");
   assert.ok(id);
   const confine = createConfiner({
     id,
     confine: { level, limits: {}, ...(files ? { files } : {}) },
     networkPolicy: undefined,
+    ...more,
     machine: async () => ({ ...real, ...machine }),
     listNamed: () => named,
     home,
@@ -121,12 +124,13 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
       assert.rejects(launch(given), { code: "CONFIG_INVALID", message }));
   }
 
-  test("npx is refused with the command that installs its package", async () => {
-    await assert.rejects(launch({ command: "npx" }), ({ message, details }: Error & { details: { hint: string } }) => {
-      assert.match(message, /npx cannot be confined/);
-      assert.match(details.hint, /npm install --ignore-scripts --prefix FOLDER PACKAGE/);
-      return true;
-    });
+  test("npx is replaced by the installed package, which may be read and not written", async () => {
+    const modules = join(home, "app", "dist");
+    const located = { command: process.execPath, args: [join(modules, "serve")], folder: modules };
+    await using started = await launch({ command: "npx", locatePackage: async () => located });
+    assert.deepEqual(started.args.slice(-2), [process.execPath, join(modules, "serve")]);
+    assert.ok(valuesOf(started, "--ro-bind").includes(modules));
+    assert.deepEqual(valuesOf(started, "--bind"), []);
   });
 
   test("what arguments name may be read and written, and the package of a script may be read", async () => {

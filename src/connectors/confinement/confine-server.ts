@@ -13,7 +13,8 @@ import type { Egress, ProxiedRequest, ServerProxy } from "../../egress/index.ts"
 import { assembleUpstreamFilter } from "../../processes/index.ts";
 import type { NativeParts } from "../../processes/index.ts";
 
-import type { ConfineRequest, ConfinementReport, NamedPlace, ServerCommand, ServerLaunch } from "../settings.ts";
+import type { ConfineRequest, ConfinementReport, InstalledServer, NamedPlace } from "../settings.ts";
+import type { ServerCommand, ServerLaunch } from "../settings.ts";
 import { UpstreamError, unreachable } from "../upstream-error.ts";
 import type { UpstreamFailure } from "../upstream-error.ts";
 import { findMissing } from "./find-missing.ts";
@@ -56,6 +57,8 @@ export interface ConfinerOptions {
   readonly machine: () => Promise<Machine>;
   /** The paths that the arguments and the working folder of this server name. */
   readonly listNamed: () => readonly NamedPlace[];
+  /** Installs the package that the command would start with npx, if it is not yet, and returns what runs it. */
+  readonly locatePackage?: (command: ServerCommand) => Promise<InstalledServer>;
   readonly home: string;
   /** The gateway's environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -93,7 +96,7 @@ export function createConfiner(options: ConfinerOptions): (command: ServerComman
   return async (command) => {
     const machine = await options.machine();
     const level = chooseLevel(options, machine);
-    const plan = planServer(options, command);
+    const plan = planServer(options, await replaceNpx(options, command));
     const noteError = (text: string): void => {
       for (const { path, isThere } of findMissing(text)) {
         const grants = isThere ? { read: [], write: plan.write } : plan;
@@ -135,11 +138,20 @@ function chooseLevel({ id, confine: { level } }: ConfinerOptions, { native, land
   );
 }
 
-function planServer(options: ConfinerOptions, command: ServerCommand): Plan {
+/** npx asks a registry at each start and runs whatever version that answers with, so it never runs itself. */
+async function replaceNpx({ id, locatePackage }: ConfinerOptions, command: ServerCommand): Promise<PlannedCommand> {
+  if (basename(command.command) !== "npx") return command;
+  if (!locatePackage) throw new GloveboxError("INTERNAL_BUG", `${id} has a package and nothing that installs it`);
+  return { ...command, ...(await locatePackage(command)) };
+}
+
+/** With the folder of the installed package, if it has one. */
+type PlannedCommand = ServerCommand & Partial<Pick<InstalledServer, "folder">>;
+
+function planServer(options: ConfinerOptions, command: PlannedCommand): Plan {
   const { id, confine, environment, home } = options;
   const { cwd = "/" } = command;
   const path = command.env["PATH"] ?? environment["PATH"] ?? USUAL_PATH.join(delimiter);
-  if (basename(command.command) === "npx") throw new UpstreamError(unpinned(id), id);
   const file = findCommand(command.command, cwd, path);
   if (file === undefined) {
     const hint = `Check that ${command.command} is installed and on the PATH of the gateway`;
@@ -147,7 +159,8 @@ function planServer(options: ConfinerOptions, command: ServerCommand): Plan {
   }
   const { args } = command;
   const named = options.listNamed();
-  const grants = collectGrants({ id, confine, named, program: file, args, cwd, home, path });
+  const { read, write } = collectGrants({ id, confine, named, program: file, args, cwd, home, path });
+  const software = command.folder === undefined || read.includes(command.folder) ? [] : [command.folder];
   const granted = options.networkPolicy && "grants" in options.networkPolicy ? options.networkPolicy.grants : [];
   const unproxied = OWN_HOSTS.filter((own) => !granted.some(({ host }) => host === own)).join();
   const folders = [dirname(file), ...USUAL_PATH];
@@ -156,14 +169,16 @@ function planServer(options: ConfinerOptions, command: ServerCommand): Plan {
       (entry): entry is [string, string] => entry[1] !== undefined,
     ),
   );
-  return { file, args, cwd, env, path: [...new Set(folders)].join(delimiter), unproxied, ...grants };
-}
-
-/** It asks the registry at each start, and would run whatever version that answers with. */
-function unpinned(id: ConnectorId): UpstreamFailure {
-  const install = "npm install --ignore-scripts --prefix FOLDER PACKAGE";
-  const hint = `Run \`${install}\`, set mcpServers.${id}.command to "node", and the first of args to the file of the package that its "bin" names`;
-  return unreachable("it was not started, because npx cannot be confined", hint);
+  return {
+    file,
+    args,
+    cwd,
+    env,
+    path: [...new Set(folders)].join(delimiter),
+    unproxied,
+    read: [...read, ...software],
+    write,
+  };
 }
 
 function isGranted(path: string, { read, write }: Grants): boolean {

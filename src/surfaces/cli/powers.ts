@@ -3,10 +3,10 @@
 import type { Readable, Writable } from "node:stream";
 
 import type { LedgerReader } from "../../ledger/index.ts";
-import type { HeldDefinitions, listKnownTools } from "../../catalog/index.ts";
+import type { HeldDefinitions, compareTools, listKnownTools } from "../../catalog/index.ts";
 import type { ConfigText, Settings } from "../../config/index.ts";
 import type { ConnectorId, ExecutionId, ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
-import type { Logins } from "../../connectors/index.ts";
+import type { Logins, createUpdatePackage } from "../../connectors/index.ts";
 import type {
   ExecutionControl,
   KeptExecution,
@@ -37,6 +37,9 @@ export interface StoredRecords extends AsyncDisposable {
   openReader(): LedgerReader;
 }
 
+/** Tools that are not as they were accepted. */
+export type ToolChanges = Awaited<ReturnType<typeof compareTools>>;
+
 /** The records of a store for an operator: starts no upstream, and works while gateways run. */
 export interface OperatorRecords extends AsyncDisposable {
   readonly vault: Vault;
@@ -47,6 +50,8 @@ export interface OperatorRecords extends AsyncDisposable {
   /** Labels that new sessions inherit. */
   readonly labels: ReturnType<typeof createLabelDesk>;
   readonly logins: Logins;
+  /** Packages of servers that start with npx. */
+  readonly updatePackage: ReturnType<typeof createUpdatePackage<ToolChanges[number]>>;
   /** The history, and the power to cancel what another process runs. */
   readonly control: ExecutionControl;
   /** People, tokens and sessions. */

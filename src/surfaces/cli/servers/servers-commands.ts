@@ -15,6 +15,8 @@ import { EXIT } from "../powers.ts";
 import type { Terminal } from "../powers.ts";
 import { askYesNo, countOf, printJson, printLine } from "../print.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
+import { noServer, toServer } from "./to-server.ts";
+import { formatToolChange, updateServer } from "./update-command.ts";
 
 interface LoginFlags {
   readonly open?: boolean;
@@ -68,6 +70,12 @@ export function addServers(program: Command, { addCommand, addJsonCommand }: Com
     .option("--scope <scopes>", "additional scopes, separated by spaces")
     .option("--port <number>", "the port for the answer on 127.0.0.1 (default: a free one)", parsePort);
   addCommand(servers, "logout <name>", "delete the login of an upstream", logout);
+  addJsonCommand(
+    servers,
+    "update <name>",
+    "install another version of the package of a server with npx, show what changes, ask, and accept it",
+    updateServer,
+  ).option("--yes", "do not ask; needed without a terminal");
   addCommand(servers, "restart <name>", "restart an upstream in every gateway on this store", restartServer);
 }
 
@@ -144,13 +152,10 @@ function describeServer(server: UpstreamStatus): string {
   return lines.join("\n");
 }
 
-function formatHeld({ tool, why, difference, suspicious = [], rejectedBy }: HeldTool): readonly string[] {
+function formatHeld({ rejectedBy, ...held }: HeldTool): readonly string[] {
   const rejected = rejectedBy === undefined ? "" : `, rejected by ${rejectedBy}`;
-  return [
-    `  withheld: ${tool}, ${why}${rejected}`,
-    ...difference.map((line) => `    ${line}`),
-    ...suspicious.map((mark) => `    ! suspicious: ${mark}`),
-  ];
+  const [first = "", ...rest] = formatToolChange(held);
+  return [`  withheld: ${first}${rejected}`, ...rest.map((line) => `  ${line}`)];
 }
 
 interface HeldFlags {
@@ -295,17 +300,4 @@ function describeLogout(id: ConnectorId, dropped: DroppedLogin): string {
     default:
       return revocation satisfies never;
   }
-}
-
-/** The id of a server that one of the maps has. */
-function toServer(name: string, ...configured: readonly ReadonlyMap<ConnectorId, unknown>[]): ConnectorId {
-  const id = parseConnectorId(name);
-  if (id !== undefined && configured.some((servers) => servers.has(id))) return id;
-  throw noServer(name);
-}
-
-function noServer(name: string): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", `The configuration has no server ${JSON.stringify(name)}`, {
-    hint: "glovebox servers lists them",
-  });
 }
