@@ -308,6 +308,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       "connectors/confinement/grants.ts",
       // Installed packages of servers with npx.
       "connectors/packages/find-bin.ts",
+      "connectors/packages/installations.ts",
       "connectors/packages/open-packages.ts",
       "connectors/try-package.ts",
     ],

@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { parseJson } from "../../domain/index.ts";
+import type { ConnectorId } from "../../domain/index.ts";
 import { digestOf } from "../../text/index.ts";
 
 const ENTRY = z.object({
@@ -14,6 +15,7 @@ const ENTRY = z.object({
 const LOCK = z.object({ packages: z.record(z.string(), ENTRY) });
 const ROOT = "";
 const DIGITS = 32;
+const ID_DIGITS = 12;
 
 /** One installed package, with all that it needs. */
 export interface LockedPackage {
@@ -38,10 +40,18 @@ export function parseLock(lock: string, name: string): LockedPackage {
 /** The message is the name of a package without an integrity. */
 export class UnverifiedPackage extends Error {}
 
-/** The name of the folder of an installation: the same packages are installed once. */
-export function nameFolder({ lock }: LockedPackage, scripts: boolean): string {
-  const digits = digestOf(lock).replace(/^.*:/, "").slice(0, DIGITS);
-  return scripts ? `${digits}-scripts` : digits;
+/** The name of the folder of an installation. Each server has its own, so that an old one can be removed. */
+export function nameFolder(id: ConnectorId, { lock }: Pick<LockedPackage, "lock">, scripts: boolean): string {
+  return `${nameServer(id)}${shorten(lock)}${scripts ? "-scripts" : ""}`;
+}
+
+/** How the names of the folders of one server start. */
+export function nameServer(id: ConnectorId): string {
+  return `${shorten(id).slice(0, ID_DIGITS)}-`;
+}
+
+function shorten(text: string): string {
+  return digestOf(text).replace(/^.*:/, "").slice(0, DIGITS);
 }
 
 export interface PackageChange {

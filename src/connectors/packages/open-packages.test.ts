@@ -1,7 +1,16 @@
 /** Packages of npx servers, installed by the real npm from a registry on loopback. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, describe, test } from "node:test";
@@ -42,11 +51,19 @@ beforeEach(() => {
   servers = mkdtempSync(join(folder, "servers-"));
 });
 
+let last: Promise<unknown> = Promise.resolve();
+
+function holdLease<Value>(_: string, work: () => Promise<Value>): Promise<Value> {
+  const turn = last.then(work);
+  last = turn.catch(() => undefined);
+  return turn;
+}
+
 function open(more: Partial<PackagePowers> = {}) {
   return openPackages({
     folder: servers,
     values: { get: async (key) => values.get(key), set: async (key, value) => void values.set(key, value) },
-    holdLease: (_, work) => work(),
+    holdLease,
     keeper: { keep: () => undefined, release: () => undefined },
     environment: process.env,
     pins: { usual: "first-use", byServer: new Map() },
@@ -62,6 +79,11 @@ function ask(spec: string, scripts = false): PackageRequest {
   cache += 1;
   const env = { npm_config_registry: registry.url, npm_config_cache: join(folder, `cache-${cache}`) };
   return { id, scripts, command: { args: ["-y", spec, "--flag"], env: { ...env, npm_config_fetch_retries: "0" } } };
+}
+
+function unreachable(spec: string): PackageRequest {
+  const { command, ...rest } = ask(spec);
+  return { ...rest, command: { ...command, env: { ...command.env, npm_config_registry: "http://127.0.0.1:1/" } } };
 }
 
 describe("the package of a server with npx", () => {
@@ -113,6 +135,48 @@ describe("the package of a server with npx", () => {
     publish("2.0.0", "evil");
     await assert.rejects(open().locate(ask("notes-mcp@2.0.0")), /other content for an accepted version \(EINTEGRITY\)/);
     assert.ok(!existsSync(servers) || readdirSync(servers).length === 0);
+  });
+
+  test("is fetched again if a file was changed, or if a process ended before it was complete", async () => {
+    publish("2.1.0", "honest");
+    const { args } = await open().locate(ask("notes-mcp@2.1.0"));
+    const file = args[0] ?? "";
+    const before = registry.requests.length;
+    await open().locate(ask("notes-mcp@2.1.0"));
+    assert.equal(registry.requests.length, before); // unchanged
+    const { atime, mtime } = statSync(file);
+    writeFileSync(file, "edited");
+    utimesSync(file, atime, mtime); // the same size and time
+    assert.equal((await open().locate(ask("notes-mcp@2.1.0"))).args[0], file);
+    assert.deepEqual([readFileSync(file, "utf8"), entries.at(-1)], ["honest", "package.damaged notes-mcp@2.1.0"]);
+    for (const key of [...values.keys()].filter((one) => one.startsWith("package-files:"))) values.delete(key);
+    writeFileSync(file, "half of");
+    await open().locate(ask("notes-mcp@2.1.0"));
+    assert.equal(readFileSync(file, "utf8"), "honest");
+    writeFileSync(file, "edited");
+    await assert.rejects(open().locate(unreachable("notes-mcp@2.1.0")), /cannot be fetched \(ECONNREFUSED\)/);
+  });
+
+  test("is installed by two gateways at once, and accepted once", async () => {
+    publish("2.2.0", "both");
+    const located = await Promise.all([open(), open()].map((one) => one.locate(ask("notes-mcp@2.2.0"))));
+    assert.deepEqual(
+      located.map(({ args }) => readFileSync(args[0] ?? "", "utf8")),
+      ["both", "both"],
+    );
+    assert.deepEqual([readdirSync(servers).length, entries], [1, ["package.pinned 2.2.0"]]);
+  });
+
+  test("is removed an hour after another version was accepted", async () => {
+    publish("2.3.0", "old");
+    const { folder: old } = await open().locate(ask("notes-mcp"));
+    publish("2.4.0", "new");
+    await open().accept(id, await open().stage(ask("notes-mcp")), "operator");
+    await open().locate(ask("notes-mcp"));
+    assert.ok(existsSync(old)); // a gateway may still run it
+    const later = Date.now() + 2 * 3_600_000;
+    const { args } = await open({ now: () => later }).locate(ask("notes-mcp"));
+    assert.deepEqual([existsSync(old), readFileSync(args[0] ?? "", "utf8")], [false, "new"]);
   });
 
   test("runs install scripts only where they are allowed", async () => {

@@ -3,27 +3,25 @@
  * version and integrity are accepted like the definition of a tool: another one is not run before an operator accepts it.
  */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
 
 import { GloveboxError, parseJson, serverCommand } from "../../domain/index.ts";
 import type { ChildKeeper, ConnectorId, Instant, JsonObject, UpstreamSettings } from "../../domain/index.ts";
-import { HOUR_MS } from "../../timing/index.ts";
 
 import type { DurableValues } from "../connector.ts";
 import type { InstalledServer, ServerCommand } from "../settings.ts";
 import { UpstreamError, unreachable } from "../upstream-error.ts";
 import { findBin } from "./find-bin.ts";
+import { STAGING, isIntact, publish, removeOld, retire } from "./installations.ts";
 import { UnverifiedPackage, nameFolder, parseLock } from "./lock.ts";
 import type { LockedPackage } from "./lock.ts";
 import { NpmError, runNpm } from "./npm.ts";
 import { parseNpx } from "./parse-npx.ts";
 import type { NpxRequest } from "./parse-npx.ts";
 
-const STAGING = ".staging-";
 const MANIFEST = { name: "glovebox-server", private: true };
 const PIN = z.object({
   spec: z.string(),
@@ -55,7 +53,7 @@ export interface PackagePowers {
 
 interface PackageEntry {
   readonly actor: string;
-  readonly action: "package.pinned" | "package.held" | "package.approved";
+  readonly action: "package.pinned" | "package.held" | "package.damaged" | "package.approved";
   readonly subject: ConnectorId;
   readonly detail: JsonObject;
 }
@@ -86,7 +84,7 @@ export interface Packages {
 
 export function openPackages(powers: PackagePowers): Packages {
   const { holdLease, pins } = powers;
-  const { find, write, recordHeld } = createPins(powers);
+  const { find, write, approve, recordOnce } = createPins(powers);
   const installing = new Map<string, Promise<InstalledServer>>();
 
   async function stage({ id, command, scripts }: PackageRequest): Promise<StagedPackage> {
@@ -112,12 +110,16 @@ export function openPackages(powers: PackagePowers): Packages {
   async function usePin(wanted: PackageRequest, request: NpxRequest, pin: PackagePin): Promise<InstalledServer> {
     const { id, scripts, command } = wanted;
     if (!isCovered(request, pin)) {
-      await recordHeld(id, request);
+      await recordOnce(id, "package.held", request.spec);
       throw refuse(id, `its package changed to ${request.spec}, and ${pin.name}@${pin.version} is accepted`);
     }
-    const there = join(toFolder(powers, id), nameFolder(pin, scripts));
-    if (existsSync(there)) return findBin(id, there, request);
-    const { folder } = await install(powers, { id, request, env: command.env, scripts, pin });
+    const parent = toFolder(powers, id);
+    const folder = join(parent, nameFolder(id, pin, scripts));
+    if (!(await isIntact(powers, folder))) {
+      if (existsSync(folder)) await recordOnce(id, "package.damaged", `${pin.name}@${pin.version}`);
+      await install(powers, { id, request, env: command.env, scripts, pin });
+    }
+    removeOld(parent, id, { keep: folder, now: powers.now() });
     return findBin(id, folder, request);
   }
 
@@ -136,13 +138,14 @@ export function openPackages(powers: PackagePowers): Packages {
       installing.set(id, work);
       return work;
     },
-    accept: (id, staged, actor) => holdLease(toKey(id), () => write(id, staged, { actor, action: "package.approved" })),
+    accept: (id, staged, actor) => holdLease(toKey(id), () => approve(id, staged, actor)),
   };
 }
 
 /** The accepted packages in the store, and their entries in the ledger. */
-function createPins({ values, record, now }: PackagePowers) {
-  const held = new Set<string>();
+function createPins(powers: PackagePowers) {
+  const { values, record, now } = powers;
+  const recorded = new Set<string>();
   const find = async (id: ConnectorId) => parsePin(await values.get(toKey(id)));
 
   async function write(
@@ -156,14 +159,23 @@ function createPins({ values, record, now }: PackagePowers) {
     await values.set(toKey(id), JSON.stringify(pin));
   }
 
-  /** Once, and not at each attempt to start. */
-  async function recordHeld(id: ConnectorId, { spec }: NpxRequest): Promise<void> {
-    if (held.has(`${id} ${spec}`)) return;
-    await record({ actor: "gateway", action: "package.held", subject: id, detail: { package: spec } });
-    held.add(`${id} ${spec}`);
+  async function approve(id: ConnectorId, staged: StagedPackage, actor: string): Promise<void> {
+    const before = await find(id);
+    await write(id, staged, { actor, action: "package.approved" });
+    if (!before || before.lock === staged.lock) return;
+    const folders = [true, false].map((scripts) => join(toFolder(powers, id), nameFolder(id, before, scripts)));
+    for (const folder of folders) retire(folder, now());
   }
 
-  return { find, write, recordHeld };
+  /** Once, and not at each attempt to start. */
+  async function recordOnce(id: ConnectorId, action: "package.held" | "package.damaged", spec: string): Promise<void> {
+    const key = `${id} ${action} ${spec}`;
+    if (recorded.has(key)) return;
+    await record({ actor: "gateway", action, subject: id, detail: { package: spec } });
+    recorded.add(key);
+  }
+
+  return { find, write, approve, recordOnce };
 }
 
 const toKey = (id: ConnectorId): string => `package:${id}`;
@@ -215,7 +227,7 @@ async function install(powers: PackagePowers, { id, request, env, scripts, pin }
   const { environment, keeper, now } = powers;
   const parent = toFolder(powers, id);
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  removeLeftOvers(parent, now());
+  removeOld(parent, id, { now: now() });
   const staging = mkdtempSync(join(parent, STAGING));
   try {
     const dependencies = pin ? { [pin.name]: pin.version } : {};
@@ -223,21 +235,13 @@ async function install(powers: PackagePowers, { id, request, env, scripts, pin }
     if (pin) writeFileSync(join(staging, "package-lock.json"), pin.lock);
     await runNpm({ folder: staging, spec: pin ? undefined : request.spec, scripts, environment, env, keeper });
     const locked = parseLock(readFileSync(join(staging, "package-lock.json"), "utf8"), request.name);
-    const folder = join(parent, nameFolder(pin ?? locked, scripts));
-    if (!existsSync(folder)) renameSync(staging, folder);
+    const folder = join(parent, nameFolder(id, pin ?? locked, scripts));
+    await publish(powers, staging, folder);
     return { folder, locked };
   } catch (thrown) {
     throw explain(id, request, thrown);
   } finally {
-    rmSync(staging, { recursive: true, force: true });
-  }
-}
-
-/** Of processes that were ended while they installed. */
-function removeLeftOvers(parent: string, now: Instant): void {
-  for (const name of readdirSync(parent).filter((one) => one.startsWith(STAGING))) {
-    const status = statSync(join(parent, name), { throwIfNoEntry: false });
-    if (status && now - status.mtimeMs > HOUR_MS) rmSync(join(parent, name), { recursive: true, force: true });
+    for (const path of [staging, `${staging}-replaced`]) rmSync(path, { recursive: true, force: true });
   }
 }
 
