@@ -47,20 +47,28 @@ export interface Excess {
 
 /** What makes a value too large for the functions of this file, if anything. For any value, however deep. */
 export function* findExcess(value: Json, mostDepth: number): Pieces<Excess | undefined> {
-  const open: { readonly children: readonly Json[]; next: number }[] = [];
+  // Values are read one by one by their keys: listing them takes three times as long, in one piece.
+  const open: {
+    readonly children: readonly Json[] | JsonObject;
+    readonly keys: readonly string[] | undefined;
+    next: number;
+  }[] = [];
   let left = PIECE_CHARS / VALUE_CHARS;
   for (let child: Json | undefined = value; ;) {
     if (isContainer(child)) {
       if (open.length >= mostDepth) return { of: "depth", most: mostDepth };
-      const children: readonly Json[] = isJsonObject(child) ? Object.values(child) : child;
-      if (isJsonObject(child) && children.length > MOST_KEYS) return { of: "keys", most: MOST_KEYS };
-      open.push({ children, next: 0 });
+      const keys = isJsonObject(child) ? Object.keys(child) : undefined;
+      if (keys && keys.length > MOST_KEYS) return { of: "keys", most: MOST_KEYS };
+      open.push({ children: child, keys, next: 0 });
     }
     child = undefined;
     while (child === undefined) {
       const last = open.at(-1);
       if (!last) return undefined;
-      child = last.children[last.next];
+      const { children, keys } = last;
+      const key = keys?.[last.next];
+      if (!isJsonObject(children)) child = children[last.next];
+      else if (key !== undefined) child = children[key];
       last.next += 1;
       if (child === undefined) open.pop();
     }
