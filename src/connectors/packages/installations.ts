@@ -41,8 +41,8 @@ export function publish({ values, holdLease }: Powers, staging: string, folder: 
 }
 
 /**
- * Reads no file: nobody but root can set the time of the last change (`ctime`) of a file, so content that was written
- * later shows.
+ * Reads no file: only root can set the time of the last change (`ctime`) of a file, so content that was written later
+ * shows.
  */
 function describeFiles(folder: string): string {
   const lines = readdirSync(folder, { recursive: true, encoding: "utf8" })

@@ -136,15 +136,16 @@ async function replayAll(
 }
 
 /** `problem` returns why no further replay may run. */
-function createBudget({ run, after, settings: { evidenceMs } }: EvidenceDeps) {
+function createBudget(deps: EvidenceDeps) {
+  const { evidenceMs } = deps.settings;
   const busyMs = evidenceMs * BUSY_FACTOR;
-  const signal = after(busyMs);
+  const signal = deps.after(busyMs);
   let leftMs = evidenceMs;
   return {
     signal,
     run: async (job: SandboxJob): Promise<SandboxResult> => {
       const cpuMs = Math.min(job.limits.cpuMs, Math.ceil(leftMs));
-      const result = await run({ ...job, limits: { ...job.limits, cpuMs } });
+      const result = await deps.run({ ...job, limits: { ...job.limits, cpuMs } });
       leftMs -= result.usage.cpuMs;
       return result;
     },
