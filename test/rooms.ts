@@ -201,6 +201,10 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "settle.ts",
     ],
   },
+  identity: {
+    folders: ["oauth"],
+    interface: ["powers.ts", "principals.ts", "record-refusals.ts", "scopes.ts", "tokens.ts"],
+  },
   ledger: {
     folders: ["export", "signing"],
     interface: ["chain-check.ts", "follow-chain.ts", "open-ledger.ts", "record.ts", "signer.ts", "statement.ts"],
@@ -284,6 +288,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
+  { match: /^(jose|oidc-provider)$/, rooms: ["identity"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
   {
     match: /^node:crypto$/,

@@ -3,26 +3,35 @@
 import { createHmac } from "node:crypto";
 
 import type { Instant, Principal, PrincipalId, Seal } from "../domain/index.ts";
+import type { Egress } from "../egress/index.ts";
 import type { LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 
+import { createOauthAgents } from "./oauth/oauth-agents.ts";
+import { createExternalVerifier } from "./oauth/verify-external.ts";
+import type { ExternalIssuer, PresentedToken } from "./oauth/verify-external.ts";
 import { ADOPTED_KEY, createPeople } from "./people.ts";
 import type { People } from "./people.ts";
 import type { IdentityPowers } from "./powers.ts";
 import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
-import { toAdopted, toAgent, toPerson, toTokenPrincipal } from "./principals.ts";
+import { toAdopted, toPerson, toTokenPrincipal } from "./principals.ts";
 import { createRefusals } from "./record-refusals.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
 import { createSessions } from "./sessions.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStop } from "./stop-executions.ts";
 import { createTokens, findProblem } from "./tokens.ts";
-import type { Tokens } from "./tokens.ts";
+import { TOKEN_PREFIX } from "./token-text.ts";
+import type { Tokens, VerifiedToken } from "./tokens.ts";
 
 export interface Identity {
   readonly people: People;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
+  /** An access token of any kind. Returns `undefined` for one that is not valid. Rejects as `createExternalVerifier`. */
+  readonly verify: (token: PresentedToken) => Promise<VerifiedToken | undefined>;
+  /** The external authorization server, if there is one. */
+  readonly issuer?: string;
   /** Clients of the local user on this machine: `local`, or an agent of the person who adopted them. */
   readonly local: () => Promise<Principal>;
   /** Returns the principal of stored records as it is now; `undefined` if it was revoked, removed or has expired. */
@@ -42,12 +51,20 @@ export interface IdentityOptions {
   readonly vault: { openSeal(): Promise<Pick<Seal, "derive">> };
   readonly now: () => Instant;
   readonly random: (count: number) => Uint8Array;
+  /** For a gateway that serves HTTP. */
+  readonly oauth?: OauthOptions;
+}
+
+export interface OauthOptions {
+  readonly egress: Pick<Egress, "fetchFrom">;
+  readonly external?: ExternalIssuer | undefined;
 }
 
 const ID_BYTES = 12;
 
 /** Owns nothing that must be closed. */
-export async function openIdentity({ store, ledger, vault, now, random }: IdentityOptions): Promise<Identity> {
+export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+  const { store, ledger, vault, now, random, oauth } = options;
   const seal = await vault.openSeal();
   const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
   const powers: IdentityPowers = {
@@ -64,6 +81,7 @@ export async function openIdentity({ store, ledger, vault, now, random }: Identi
   };
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
+  const agents = createOauthAgents(store);
 
   const local = async (): Promise<Principal> => {
     const adopted = await store.meta.get(ADOPTED_KEY);
@@ -80,19 +98,24 @@ export async function openIdentity({ store, ledger, vault, now, random }: Identi
     }
     const agent = partsOfAgent(id);
     if (agent) {
-      if (!(await isPerson(agent.person))) return undefined;
       const own = await local();
-      return own.id === id ? own : toAgent(agent.person, agent.client);
+      return own.id === id ? own : agents.resolve(agent);
     }
     const token = nameOfToken(id);
     const row = token === undefined ? undefined : await store.identity.findToken({ name: token });
     return row && findProblem(row, now()) === undefined ? toTokenPrincipal(row) : undefined;
   };
 
+  const tokens = createTokens(powers, refuse, isPerson);
+  const external = oauth?.external && createExternalVerifier(oauth.external, { ...oauth, now, agents, refuse });
+
   return {
     people: createPeople({ ...powers, meta: store.meta }),
-    tokens: createTokens(powers, refuse, isPerson),
+    tokens,
     sessions: createSessions(powers, refuse, resolve),
+    verify: (token) =>
+      external && !token.text.startsWith(TOKEN_PREFIX) ? external(token) : tokens.verify(token.text, token.origin),
+    ...(oauth?.external && { issuer: oauth.external.issuer }),
     local,
     resolve,
     personOf: async (id) => (await resolve(id))?.person,

@@ -36,13 +36,13 @@ export const LIBRARY: Principal = Object.freeze({
 
 /** Lower case, so that no two names look alike; neither `:` nor `/`, which separate the parts of a principal. */
 const PERSON_NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
-const CLIENT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const CLIENT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Throws REQUEST_INVALID. */
 export function parsePersonName(raw: unknown): string {
-  if (typeof raw === "string" && PERSON_NAME.test(raw)) return raw;
+  if (typeof raw === "string" && PERSON_NAME.test(raw) && raw !== OPERATOR_ID) return raw;
   throw new GloveboxError("REQUEST_INVALID", `${show(raw)} is not a valid name of a person`, {
-    hint: "Use 1 to 64 lower-case letters, digits and . _ @ + -, a letter or digit first",
+    hint: "Use 1 to 64 lower-case letters, digits and . _ @ + -, a letter or digit first, and not `operator`",
   });
 }
 
@@ -68,17 +68,12 @@ export function toPerson({ name, roles }: Pick<StoredPerson, "name" | "roles">):
   return { id: toPersonId(name), kind: "person", roles: parseRoles(roles), groups: [] };
 }
 
-/** An agent of a person. Rules that name the person also mean the agent. */
+/** An agent of a person, or of the `operator`. Rules that name the person also mean the agent. */
 export function toAgent(person: string, client: string): Principal {
+  const agent = { id: toId(`agent:${person}/${client}`), kind: "agent", roles: ["agent"], groups: [] } as const;
+  if (person === OPERATOR_ID) return { ...agent, person: OPERATOR_ID };
   const behind = toPersonId(person);
-  return {
-    id: toId(`agent:${person}/${client}`),
-    kind: "agent",
-    roles: ["agent"],
-    groups: [],
-    person: behind,
-    aliases: [behind],
-  };
+  return { ...agent, person: behind, aliases: [behind] };
 }
 
 /** Clients on this machine after `people adopt`: rules that name `local` still mean them. */

@@ -19,8 +19,8 @@ export const SCOPES = Object.freeze([
 
 export type TokenScope = (typeof SCOPES)[number];
 
-/** A token with none of these belongs to a service. */
-const AGENT_SCOPES: readonly TokenScope[] = ["execute", "execute:read", "search"];
+/** What a client can ask for at `/mcp`. A token with none of these belongs to a service. */
+export const AGENT_SCOPES: readonly TokenScope[] = ["execute", "execute:read", "search"];
 
 export function isOfAgent(scopes: readonly TokenScope[]): boolean {
   return scopes.some((scope) => AGENT_SCOPES.includes(scope));

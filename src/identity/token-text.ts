@@ -5,19 +5,19 @@
 
 import { crc32 } from "node:zlib";
 
-const PREFIX = "gbx_";
+export const TOKEN_PREFIX = "gbx_";
 const RANDOM_BYTES = 32;
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_CHARS = 43;
 const CHECK_CHARS = 6;
 
 /** The most characters of a credential: a longer one is refused before it is hashed. */
-export const MAX_TOKEN_CHARS = PREFIX.length + RANDOM_CHARS + CHECK_CHARS;
+export const MAX_TOKEN_CHARS = TOKEN_PREFIX.length + RANDOM_CHARS + CHECK_CHARS;
 
-const FORM = new RegExp(`^${PREFIX}[${DIGITS}]{${RANDOM_CHARS + CHECK_CHARS}}$`);
+const FORM = new RegExp(`^${TOKEN_PREFIX}[${DIGITS}]{${RANDOM_CHARS + CHECK_CHARS}}$`);
 
 export function createTokenText(random: (count: number) => Uint8Array): string {
-  const body = `${PREFIX}${encode(BigInt(`0x${Buffer.from(random(RANDOM_BYTES)).toString("hex")}`), RANDOM_CHARS)}`;
+  const body = `${TOKEN_PREFIX}${encode(BigInt(`0x${Buffer.from(random(RANDOM_BYTES)).toString("hex")}`), RANDOM_CHARS)}`;
   return `${body}${checksum(body)}`;
 }
 

@@ -55,7 +55,7 @@ export async function serveHttp({ server, storePath, uid, warn, ...door }: HttpO
           ...defined({ localToken, proxyToken: server.proxyToken }),
           auth,
           trustedProxies: server.trustedProxies,
-          url: publicUrl ?? `${scheme}://${place.host.includes(":") ? `[${place.host}]` : place.host}:${opened}`,
+          url: trim(publicUrl) ?? `${scheme}://${place.host.includes(":") ? `[${place.host}]` : place.host}:${opened}`,
           addresses: findOwnAddresses({ host: place.host, port: opened, isEncrypted, publicUrl, allowedHosts }),
           hasPage: parts.hasPage,
           now: Date.now,

@@ -67,6 +67,7 @@ test("production has these dependencies, each at one exact version", () => {
     "commander",
     "hono",
     "isolated-vm",
+    "jose",
     "jsonc-parser",
     "re2js",
     "typescript",

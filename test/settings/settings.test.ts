@@ -44,6 +44,7 @@ import { NETWORK_OBSERVATIONS } from "./observe-network.ts";
 import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
 import { SEARCH_OBSERVATIONS } from "./observe-search.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
+import { OAUTH_OBSERVATIONS } from "./observe-oauth.ts";
 import { LISTEN_OBSERVATIONS } from "./observe-server.ts";
 import { SERVER_OBSERVATIONS } from "./observe-servers.ts";
 import { TELEMETRY_OBSERVATIONS } from "./observe-telemetry.ts";
@@ -143,6 +144,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...QUOTA_OBSERVATIONS,
   ...APPROVAL_OBSERVATIONS,
   ...LISTEN_OBSERVATIONS,
+  ...OAUTH_OBSERVATIONS,
   ...NOTIFY_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...JOURNAL_OBSERVATIONS,

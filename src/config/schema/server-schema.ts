@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { isLoopbackHost } from "../formats.ts";
 import { choice, integer, nonEmptyString, optional } from "./fields.ts";
+import { oauthSchema } from "./oauth-schema.ts";
 
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
@@ -39,6 +40,7 @@ export const serverSchema = z
       ["local", "required"],
       "Whether processes of this user need an access token for `/mcp`. For an address that other machines can reach, it is always required.",
     ),
+    oauth: oauthSchema,
     publicUrl: optional(
       z.string().refine(isPublicUrl, "expected an https URL without a path; http is allowed for this machine only"),
       "The address that clients use, such as that of a reverse proxy.",

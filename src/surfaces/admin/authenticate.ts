@@ -65,7 +65,7 @@ export function createAuthenticator({ identity, auth, localToken, url }: AuthOpt
     const token = sent.length > MAX_AUTHORIZATION_CHARS ? undefined : /^Bearer +(\S+)$/i.exec(sent)?.[1];
     if (token !== undefined && auth === "local" && localToken !== undefined && isSame(token, localToken))
       return { principal: await identity.local() };
-    const verified = await identity.tokens.verify(token ?? "", origin);
+    const verified = await identity.verify({ text: token ?? "", origin, resource: `${url}/mcp` });
     if (verified) return { principal: verified.principal, scopes: verified.scopes };
     throw unauthenticated("The access token is not valid", 'error="invalid_token"');
   };

@@ -123,7 +123,8 @@ function addMcp(
   options: AppOptions & { readonly mcp: McpHandler },
   authenticator: Authenticator,
 ): void {
-  const { gateway, mcp, auth, url } = options;
+  const { gateway, mcp, auth, url, identity } = options;
+  const issuers = identity.issuer === undefined ? undefined : [identity.issuer];
   app.all("/mcp", async (c) => {
     const { raw } = c.req;
     const caller = await authenticator.identify(raw.headers, c.get("client"), c.env.connection);
@@ -131,7 +132,7 @@ function addMcp(
   });
   if (auth === "required")
     for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"])
-      app.get(path, (c) => c.json(describeResource(url, MCP_SCOPES)));
+      app.get(path, (c) => c.json(describeResource(url, MCP_SCOPES, issuers)));
   if (gateway.metrics)
     app.get("/metrics", async (c) => {
       const caller = await authenticator.identify(c.req.raw.headers, c.get("client"), c.env.connection);
