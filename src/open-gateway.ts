@@ -52,7 +52,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   await using opened = new AsyncDisposableStack();
   const rooms = await openRooms(settings, options, opened);
   const { host, records, catalog, policy, sandbox, approvals, quotas, checker } = rooms;
-  const [{ store, ledger }, { report, mask }, { analysis }] = [records, host, settings];
+  const [{ store, ledger }, { report, mask }, { analysis }, environment] = [records, host, settings, process.env];
   const oauth = { egress: rooms.egress, ...settings.server.oauth };
   const identity = await openIdentity({ ...records, now: Date.now, random: drawBytes, oauth });
   const takeView: Gateway["takeSnapshot"] = async (who, needed) => policy.view(await catalog.takeSnapshot(needed), who);
@@ -80,7 +80,6 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
       stateTool: (tool) => stateTool(policy.current(), settings.policy.labels, tool),
     }),
   });
-  const environment = process.env;
   const people = createPeopleGuide({ ...names, ...settings, values: store.meta, environment });
   opened.use(notifyPeople(settings.approvals.notify, { ...rooms, ...records, ...host, ...names, environment, people }));
   const executions = opened.use(openExecutions(deps, { everyMs: POLL_MS, quotas, approvals }));

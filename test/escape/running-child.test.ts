@@ -37,9 +37,10 @@ async function findEngine(pids: ReadonlySet<number>): Promise<number> {
 /** Node's processes are recognized by their threads; until one is ready, it has a socket more and reads its own files. */
 function isUp(pid: number): boolean {
   try {
-    if (readStatus(pid, "Name") === "workerd") return countSockets(pid) === OWN_SOCKETS.workerd;
-    const isReading = listFiles(pid).some((file) => !OWN_FILES.isolate.includes(file));
-    return readdirSync(`/proc/${pid}/task`).length > 2 && countSockets(pid) === OWN_SOCKETS.isolate && !isReading;
+    const name = readStatus(pid, "Name") === "workerd" ? "workerd" : "isolate";
+    const isReading = listFiles(pid).some((file) => !OWN_FILES[name].includes(file));
+    const hasThreads = name === "workerd" || readdirSync(`/proc/${pid}/task`).length > 2;
+    return hasThreads && countSockets(pid) === OWN_SOCKETS[name] && !isReading;
   } catch {
     return false; // a starting process opens and closes files, and may be replaced
   }

@@ -17,6 +17,7 @@ export const ACTIONS: readonly string[] = `
   labels.cleared tool.pinned tool.held tool.approved tool.rejected
   upstream.connected upstream.failed upstream.suspended upstream.restart upstream.login upstream.logout upstream.revoked
   upstream.request upstream.request.refused
+  package.pinned package.held package.damaged package.approved
   shape.drifted ledger.cut ledger.suspect anomaly.seen
 `
   .trim()
