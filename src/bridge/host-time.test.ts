@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { GloveboxError } from "../domain/index.ts";
 import { createTool, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
+import type { ToolAddress } from "../domain/index.ts";
 import type { Builtin } from "./builtin.ts";
 import { createHostTime } from "./host-time.ts";
 
@@ -83,6 +84,22 @@ describe("the limit of host time", () => {
     );
     const turn = setInterval(() => (turns += 1), 0);
     await Promise.all(Array.from({ length: 5 }, () => bridge.call("glovebox.work", "{}")));
+    clearInterval(turn);
+    assert.equal(new Set(seen).size, 5, `the calls saw the turns ${seen.join()}`);
+  });
+  it("lets the event loop turn between calls at once whose names take long to find", async () => {
+    let turns = 0;
+    const seen: number[] = [];
+    const withheld = new Map<ToolAddress, never>();
+    // Called once for each unknown name, when the answer is composed.
+    withheld.get = () => {
+      seen.push(turns);
+      for (const until = performance.now() + 10; performance.now() < until;);
+      return undefined;
+    };
+    const { bridge } = await openTestBridge({ withheld, clock: () => 0 });
+    const turn = setInterval(() => (turns += 1), 0);
+    await Promise.all(Array.from({ length: 5 }, () => bridge.call("files.unknown", "{}")));
     clearInterval(turn);
     assert.equal(new Set(seen).size, 5, `the calls saw the turns ${seen.join()}`);
   });

@@ -4,6 +4,7 @@ import { cleanText } from "../../text/index.ts";
 import { findNearest } from "../../catalog/index.ts";
 import { GloveboxError, describeWithheld, parseToolAddress } from "../../domain/index.ts";
 import type { CallPlan, CatalogSnapshot, Tool, ToolAddress } from "../../domain/index.ts";
+import { takeTurn } from "../../timing/index.ts";
 
 import type { Crossing } from "../crossing.ts";
 
@@ -11,14 +12,27 @@ const SHOWN_NAME_CHARS = 128;
 const BYTES_PER_CHAR = 3;
 const NEAREST = 3;
 
-export function findTarget(crossing: Crossing): void {
-  const { bridge, rawAddress, entry } = crossing;
+export function findTarget(crossing: Crossing): Promise<never> | undefined {
+  const { bridge, rawAddress } = crossing;
   const { builtins, snapshot } = bridge.options;
   const address = parseToolAddress(rawAddress);
   // An upstream cannot have the namespace of builtins: the naming rule reserves it.
-  const builtin = address && builtins?.get(address);
-  crossing.target = builtin ?? { tool: findTool(snapshot, address) ?? refuseUnknown(snapshot, address, rawAddress) };
-  const { tool } = crossing.target;
+  const found = address && (builtins?.get(address) ?? findTool(snapshot, address));
+  if (found) {
+    setTarget(crossing, found);
+    return undefined;
+  }
+  // Similar names take long to find, and a program can name many tools at once.
+  const { owner, spend } = bridge.hostTime;
+  const refuse = (): never => refuseUnknown(snapshot, address, rawAddress);
+  const turn = takeTurn(owner);
+  return turn ? turn.then(() => spend(refuse)) : refuse();
+}
+
+function setTarget(crossing: Crossing, target: Crossing["target"]): void {
+  const { entry } = crossing;
+  const { tool } = target;
+  crossing.target = target;
   entry.tool = tool.address;
   entry.effect = tool.effect;
   entry.isRepeatable = tool.idempotent ?? false;
@@ -34,8 +48,9 @@ export function checkPlan({ bridge, target }: Crossing): void {
 }
 
 /** Looks up the exact address in a map: what a guest names is never read as a property. */
-function findTool({ tools, hidden }: CatalogSnapshot, address: ToolAddress | undefined): Tool | undefined {
-  return address && (tools.get(address) ?? hidden?.get(address));
+function findTool({ tools, hidden }: CatalogSnapshot, address: ToolAddress): { readonly tool: Tool } | undefined {
+  const tool = tools.get(address) ?? hidden?.get(address);
+  return tool && { tool };
 }
 
 function refuseUnknown(snapshot: CatalogSnapshot, address: ToolAddress | undefined, rawAddress: unknown): never {
