@@ -66,7 +66,7 @@ test("analyze refuses a program with a code, a position and a hint", () => {
     ok: false,
     error: {
       code: "PROGRAM_FORBIDDEN",
-      message: "no-eval: `eval` turns text into code (line 2); write the code itself instead of text that holds it",
+      message: "no-eval: `eval` turns text into code",
       retry: false,
       hint: "Write the code itself instead of text that holds it",
       line: 2,

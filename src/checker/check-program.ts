@@ -161,7 +161,7 @@ function toError(first: ExplainedMistake, answers: readonly ExplainedMistake[], 
   const { line, column } = first;
   const frame = frameAt(source, line, column);
   const others = answers.filter(({ severity }) => severity === "error").length - 1;
-  const message = `${first.message} (line ${line})${others > 0 ? `, and ${others} more in the findings` : ""}`;
+  const message = `${first.message}${others > 0 ? `, and ${others} more in the findings` : ""}`;
   const hint = first.hint.slice(0, Math.max(0, ANSWER_CHARS - message.length - frame.length)).toWellFormed();
   return { code: "PROGRAM_TYPES", message, retry: ERRORS.PROGRAM_TYPES.retry, hint, line, column, frame };
 }

@@ -1,13 +1,13 @@
-/** What the error says is not said by a finding or a hint too. */
+/** What the error says is not said by a finding too. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { omitRepeatedFindings, omitRepeatedHint } from "./omit-repeated.ts";
+import { omitRepeatedFindings } from "./omit-repeated.ts";
 
 test("a finding that only repeats the error is left out, any other stays", () => {
   const finding = { rule: "types", severity: "error", message: "a.b: wrong", line: 1, column: 5 } as const;
-  const error = { code: "PROGRAM_TYPES", message: "a.b: wrong (line 1)", retry: false, line: 1, column: 5 } as const;
+  const error = { code: "PROGRAM_TYPES", message: "a.b: wrong", retry: false, line: 1, column: 5 } as const;
   const others = [
     { ...finding, column: 6 },
     { ...finding, line: 2 },
@@ -24,11 +24,4 @@ test("a finding of the rule that the error names at its position is left out", (
   assert.deepEqual(omitRepeatedFindings({ findings: [finding], error }), []);
   const other = { ...finding, rule: "no-external-import" };
   assert.deepEqual(omitRepeatedFindings({ findings: [other], error }), [other]);
-});
-
-test("a hint that the message already has is left out, any other stays", () => {
-  const error = { code: "PROGRAM_FORBIDDEN", message: "no-eval: it is evil; write the code", retry: false } as const;
-  assert.deepEqual(omitRepeatedHint({ ...error, hint: "Write the code" }), error);
-  assert.deepEqual(omitRepeatedHint({ ...error, hint: "Ask" }), { ...error, hint: "Ask" });
-  assert.deepEqual(omitRepeatedHint(error), error);
 });

@@ -1,7 +1,6 @@
-/** What a model or a person has read in the error is not said a second time. */
+/** What a model or a person has read in the error is not said a second time by a finding. */
 
-import { defined } from "../domain/index.ts";
-import type { ExecutionResult, Finding, PublicError } from "../domain/index.ts";
+import type { ExecutionResult, Finding } from "../domain/index.ts";
 
 /** Without those that only say what the error says. */
 export function omitRepeatedFindings({
@@ -15,10 +14,4 @@ export function omitRepeatedFindings({
       column !== error.column ||
       (!error.message.includes(message) && !error.message.startsWith(`${rule}: `)),
   );
-}
-
-/** Some messages end with their remedy. */
-export function omitRepeatedHint({ hint, ...error }: PublicError): PublicError {
-  const isSaid = hint !== undefined && error.message.toLowerCase().includes(hint.toLowerCase());
-  return { ...error, ...defined({ hint: isSaid ? undefined : hint }) };
 }

@@ -91,7 +91,7 @@ export function checkRules(
         ? []
         : [{ rule, severity, message: cutMessage(`${capitalize(message)}; ${fix}`), ...locate(offset) }],
     ),
-    block: first && toComplaint(first, locate),
+    block: first && toComplaint(first),
   };
 }
 
@@ -108,9 +108,8 @@ function judge(rule: AnalysisRule, syntax: ProgramSyntax, settings: RuleSettings
   });
 }
 
-function toComplaint(first: JudgedObjection, locate: (offset: number) => SourcePosition): SourceComplaint {
-  const message = `${first.rule}: ${first.message} (line ${locate(first.offset).line}); ${first.fix}`;
-  return { message, offset: first.offset, hint: capitalize(first.fix) };
+function toComplaint({ rule, message, offset, fix }: JudgedObjection): SourceComplaint {
+  return { message: `${rule}: ${message}`, offset, hint: capitalize(fix) };
 }
 
 function capitalize(text: string): string {

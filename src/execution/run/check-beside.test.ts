@@ -24,7 +24,7 @@ import type { RunDeps } from "./execute.ts";
 
 const ERROR = {
   code: "PROGRAM_TYPES",
-  message: "The API has no tool files.raed (line 1)",
+  message: "The API has no tool files.raed",
   retry: false,
   hint: "Did you mean files.read?",
   line: 1,

@@ -7,7 +7,7 @@ import { cleanText, toPlainJson } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
 import type { CallPlan, DryRun, ExecutionResult, Finding, GloveboxError, PublicError } from "../../domain/index.ts";
 import type { PlanAnswer } from "../gateway.ts";
-import { omitRepeatedFindings, omitRepeatedHint } from "../omit-repeated.ts";
+import { omitRepeatedFindings } from "../omit-repeated.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -28,8 +28,7 @@ export async function askYesNo(question: string, stdin: Readable, stderr: Writab
   return false;
 }
 
-export function formatError(given: PublicError): string {
-  const error = omitRepeatedHint(given);
+export function formatError(error: PublicError): string {
   const place = error.line === undefined ? "" : ` (line ${error.line}, column ${error.column ?? 1})`;
   const lines = [`error: ${error.message}${place} [${error.code}]`];
   if (error.frame !== undefined) lines.push(error.frame);

@@ -5,7 +5,7 @@
 
 import { defined } from "../../domain/index.ts";
 import type { CallRecord, ExecutionView, Finding, LabelSource } from "../../domain/index.ts";
-import { omitRepeatedFindings, omitRepeatedHint } from "../omit-repeated.ts";
+import { omitRepeatedFindings } from "../omit-repeated.ts";
 
 /** How many failed and refused calls are listed. Calls that wait or may have taken effect are always listed. */
 export const MAX_FAILED_CALLS = 20;
@@ -33,7 +33,7 @@ export function toLeanResult(view: ExecutionView): LeanResult {
     state,
     ...defined({
       value,
-      error: view.error && omitRepeatedHint(view.error),
+      error: view.error,
       logs: unlessEmpty(logs),
       callCount: stats.calls,
       calls: unlessEmpty(calls),

@@ -7,7 +7,7 @@ import type { DryRun, ErrorCode, ExecutionView, Finding, Json, LogLine, PublicEr
 import { capText } from "../../text/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { toBlock } from "./files.ts";
-import { omitRepeatedFindings, omitRepeatedHint } from "../omit-repeated.ts";
+import { omitRepeatedFindings } from "../omit-repeated.ts";
 
 /** Limits the tokens of a model; the whole result is in `structuredContent`. */
 export const MAX_TEXT_BYTES = 20_000;
@@ -46,8 +46,7 @@ export function renderExecution(result: ExecutionView, { hasPrograms = true } = 
 }
 
 /** One error in a few lines: code, message, position, remedy. */
-export function renderError(whole: PublicError): string {
-  const error = omitRepeatedHint(whole);
+export function renderError(error: PublicError): string {
   const where = error.line === undefined ? "" : ` (line ${error.line}:${error.column ?? 1})`;
   const lines = [`Error ${error.code}${where}: ${renderMessage(error)}`];
   if (error.frame !== undefined) lines.push(error.frame);

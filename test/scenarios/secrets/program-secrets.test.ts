@@ -69,7 +69,7 @@ describe("errors and records of program secrets", () => {
       [error?.code, error?.message, error?.hint],
       [
         "PROGRAM_TYPES",
-        "No secret KEX is granted to this program (line 1)",
+        "No secret KEX is granted to this program",
         "Granted: secrets.KEY; an operator can grant more with sandbox.secrets",
       ],
     );
