@@ -50,6 +50,11 @@ describe("suggestRules", () => {
     );
     assert.deepEqual([simulation.same, simulation.changed, simulation.cannotTell], [4, [], []]);
   });
+  it("does not count calls that the present rules decide differently than in the past", () => {
+    const asked = call("files.write", { path: "/a/b" }, { decision: "ask" });
+    const { rules, simulation } = suggest([asked], ["files.move"]);
+    assert.deepEqual([rules.length, simulation], [1, { calls: 1, same: 1, changed: [], cannotTell: [] }]);
+  });
   it("finds no condition in few calls, unknown arguments, reads, or values with nothing in common", () => {
     const paths = ["/a", "/b", "/c"];
     assert.deepEqual(suggest(paths.slice(1).map((path) => write(`/w/r${path}`))).rules, []);
@@ -58,12 +63,15 @@ describe("suggestRules", () => {
     const { rules } = suggest(["x", "yy", "zzz"].map((text) => call("files.write", { text })));
     assert.deepEqual(rules, []);
   });
-  it("drops a rule that would change a past call, and ids that are taken", () => {
+  it("drops a rule whose id is taken", () => {
     const asked = suggest([write("/a/b")], ["files.move"], [rule("unused-files", "ask", { tools: ["files.move"] })]);
     assert.deepEqual(asked.rules, []);
-    const past = ["/a/1", "/a/2", "/a/3"].map((path) => write(path));
-    const other = { ...write("/b/1"), decision: "deny" as const };
-    const { simulation } = suggest([...past, other]);
-    assert.equal(simulation.same, 3);
+  });
+  it("drops a rule that would decide a past call differently", () => {
+    const past = ["/a/b/1", "/a/b/2", "/a/b/3"].map((path) => write(path));
+    const idsWith = (decision: PastCall["decision"]) =>
+      suggest([...past, { ...write("/b/1"), decision }]).rules.map(({ id }) => id);
+    assert.deepEqual(idsWith("ask"), ["usual-files.write-path", "usual-files.write-size"]);
+    assert.deepEqual(idsWith("deny"), ["usual-files.write-size"]);
   });
 });

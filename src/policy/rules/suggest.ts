@@ -25,7 +25,7 @@ interface SuggestInput {
 
 export interface Suggestion {
   readonly rules: readonly WrittenRule[];
-  /** What the present rules together with these would have decided. */
+  /** What these rules would have changed. Where the present rules differ from the past does not count. */
   readonly simulation: Simulation;
 }
 
@@ -43,13 +43,21 @@ export function suggestRules({ settings, past, tools, parse }: SuggestInput): Su
   const run = (rules: readonly WrittenRule[]): Simulation =>
     simulate(compilePolicy({ ...settings, rules: [...settings.rules, ...parse(rules)] }), past);
   const before = run([]);
-  const rules = fresh.filter((rule) => isHarmless(run([rule]), before));
-  return { rules, simulation: run(rules) };
+  const rules = fresh.filter((rule) => isHarmless(rule, run([rule]), before));
+  return { rules, simulation: onlyBy(new Set(rules.map(({ id }) => id)), run(rules)) };
 }
 
-/** Whether it changes no call, and leaves no more calls undecided than the present rules do. */
-function isHarmless(after: Simulation, before: Simulation): boolean {
-  return after.same >= before.same;
+/** Keeps what these rules decide. */
+function onlyBy(ids: ReadonlySet<string>, { calls, ...simulation }: Simulation): Simulation {
+  const changed = simulation.changed.filter(({ rule }) => ids.has(rule));
+  const cannotTell = simulation.cannotTell.filter(({ rules }) => rules.some((rule) => ids.has(rule)));
+  const same = [...changed, ...cannotTell].reduce((left, part) => left - part.calls, calls);
+  return { calls, same, changed, cannotTell };
+}
+
+/** Whether it decides every past call as it was decided, and leaves no more undecided than the present rules do. */
+function isHarmless({ id }: WrittenRule, after: Simulation, before: Simulation): boolean {
+  return after.same >= before.same && !after.changed.some(({ rule }) => rule === id);
 }
 
 /** One rule for each server, so that an operator can take or leave it. */

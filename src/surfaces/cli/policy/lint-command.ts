@@ -74,7 +74,7 @@ async function suggest(invocation: Invocation<{ readonly since?: string }>): Pro
   const doubt = cannotTell.length === 0 ? "" : `, ${formatNumber(countCalls(cannotTell))} undecided without arguments`;
   print({ rules, simulation }, [
     ...(rules.length === 0 ? [] : [`--- ${file}`, `+++ ${file}`, '   "rules": [', ...lines, "   ]"]),
-    `${rules.length} rules ${outcome}${doubt}`,
+    `${rules.length} ${rules.length === 1 ? "rule" : "rules"} ${outcome}${doubt}`,
     ...formatChanges(simulation),
   ]);
   if (!flags.json && past.every(({ args }) => args === undefined)) printLine(terminal.stderr, `hint: ${NO_PREVIEWS}`);
