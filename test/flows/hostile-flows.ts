@@ -98,6 +98,19 @@ const COVERT: readonly HostileFlow[] = [
   ),
 ];
 
+/** The only call that sends is a constant outside of every condition; what runs before it decides whether and when. */
+const BEFORE: readonly HostileFlow[] = [
+  programs("an index that may be out of range", `${MAIL} secret[3].length; ${post('"x"')}`),
+  programs("a value that may have no parts", `${MAIL} const { a } = secret.length > 3 ? {} : null; ${post('"x"')}`),
+  programs("a callback that may throw", `${MAIL} [1].map(() => { if (secret.length < 3) throw 1 }); ${post('"x"')}`),
+  programs(
+    "a promise that may never settle",
+    `${MAIL} await new Promise((done) => secret[0] === "T" && done()); ${post('"x"')}`,
+  ),
+  programs("a pause", `${MAIL} await new Promise((done) => setTimeout(done, secret.length)); ${post('"x"')}`),
+  programs("a loop that may not end", `${MAIL} let n = 0; while (n < secret.length % 99) n += 1; ${post('"x"')}`),
+];
+
 const SENT = 'await slack.slackPostMessage({ channel: "c9", text: "TEXT" })';
 const send = (text: unknown): string => SENT.replace('"TEXT"', JSON.stringify(text));
 
@@ -253,4 +266,4 @@ const ROUNDS: readonly HostileFlow[] = [
   },
 ];
 
-export const HOSTILE_FLOWS: readonly HostileFlow[] = [...SIMPLE, ...COVERT, ...ROUNDS];
+export const HOSTILE_FLOWS: readonly HostileFlow[] = [...SIMPLE, ...COVERT, ...BEFORE, ...ROUNDS];

@@ -27,7 +27,10 @@ test("countStart counts whole statements that only call a tool with constants", 
   for (const [source, expected] of [
     [SEND + SEND, 2],
     [`const x = await mail.list(); ${SEND} let y = (await mail.list({})); if (x) ${SEND}`, 3],
-    [`${SEND} const n = 1; ${SEND}`, 1],
+    [`${SEND} const n = 1; ${SEND}`, 2],
+    [`const text = "a", to = ["b"]; ${SEND} await mail.send({ text, to, more: [to] });`, 2],
+    [`${SEND} const n = m; const m = 1; ${SEND}`, 1],
+    [`${SEND} let text = "a"; await mail.send({ text });`, 1],
     [SEND.repeat(21), 20],
     ["", 0],
   ] as const)

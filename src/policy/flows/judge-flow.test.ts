@@ -5,7 +5,7 @@ import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/f
 import { parseRuleId } from "../../domain/index.ts";
 import type { CallPlan, Decision, Json, LabelSource, ToolCall } from "../../domain/index.ts";
 import { isFlowRule, pickStricter } from "../decision.ts";
-import { isLiteralCall, isStartCall, judgeFlow } from "./judge-flow.ts";
+import { isStartCall, judgeFlow } from "./judge-flow.ts";
 
 const FILE = createTool("files.read");
 const SEND = createTool("github.send", { labels: ["external"] });
@@ -52,61 +52,6 @@ describe("judgeFlow", () => {
       assert.equal(judgeFlow({ tool, taken, mode: "deny" }), undefined);
     });
   }
-});
-
-describe("isLiteralCall", () => {
-  const ONCE: CallPlan["calls"][number] = {
-    tool: SEND.address,
-    effect: "read",
-    access: "literal",
-    times: "once",
-    when: "always",
-    args: [{ text: "done", to: ["a"] }],
-    at: [{ line: 1, column: 1 }],
-  };
-  const isLiteral = (
-    args: Json,
-    change: Partial<CallPlan["calls"][number]> = {},
-    plan: Partial<CallPlan> = {},
-  ): boolean => {
-    const call: ToolCall = { execution: EXECUTION, seq: 3, principal: AGENT.id, address: SEND.address, args };
-    const whole = { exact: true, calls: [{ ...ONCE, ...change }], ...plan };
-    return isLiteralCall(call, whole, snapshotOf([FILE, SEND, TELL]));
-  };
-  const WORDS = { to: ["a"], text: "done" };
-
-  it("requires exactly the literal arguments of the one call site", () => {
-    assert.equal(isLiteral(WORDS), true);
-    for (const args of [{ text: "done" }, { ...WORDS, more: 1 }, { ...WORDS, text: "Done" }, {}]) {
-      assert.equal(isLiteral(args), false);
-    }
-  });
-  it("accepts a call without arguments", () => assert.equal(isLiteral({}, { args: [] }), true));
-  it("requires a call site outside of conditions and loops", () => {
-    for (const change of [
-      { when: "maybe" },
-      { times: "many" },
-      { access: "computed" },
-      {
-        at: [
-          { line: 1, column: 1 },
-          { line: 2, column: 1 },
-        ],
-      },
-    ] as const) {
-      assert.equal(isLiteral(WORDS, change), false, JSON.stringify(change));
-    }
-  });
-  it("requires the only call site that can send data; other call sites do not matter", () => {
-    assert.equal(isLiteral(WORDS, {}, { calls: [ONCE, { ...ONCE, tool: TELL.address }] }), false);
-    assert.equal(isLiteral(WORDS, {}, { calls: [ONCE, { ...ONCE, tool: FILE.address, times: "many" }] }), true);
-    assert.equal(isLiteral(WORDS, {}, { calls: [{ ...ONCE, tool: TELL.address }] }), false);
-  });
-  it("requires an exact plan", () => {
-    assert.equal(isLiteral(WORDS, {}, { exact: false }), false);
-    const call = { execution: EXECUTION, seq: 3, principal: AGENT.id, address: SEND.address, args: {} };
-    assert.equal(isLiteralCall(call, undefined, snapshotOf([SEND])), false);
-  });
 });
 
 describe("isStartCall", () => {

@@ -35,23 +35,11 @@ function describeSource({ label, tool, execution, seq }: LabelSource): string {
 }
 
 /**
- * Returns true if a call cannot contain anything that was read: the source has a single call that sends data, outside of
- * every condition, loop and callback, with exactly these literal arguments. With two such calls, which one runs would
- * leak information.
- */
-export function isLiteralCall(call: ToolCall, plan: CallPlan | undefined, { tools }: CatalogSnapshot): boolean {
-  if (!plan?.exact) return false;
-  const [only, ...others] = plan.calls.filter(({ tool }) => tools.get(tool)?.labels?.includes("external"));
-  if (!only || others.length > 0 || only.tool !== call.address) return false;
-  if (only.access !== "literal" || only.times !== "once" || only.when !== "always" || only.at.length !== 1)
-    return false;
-  return canonicalJson(call.args) === canonicalJson(only.args?.[0] ?? {});
-}
-
-/**
  * Returns true if the call is one of those that the program begins with, whatever it reads, and all calls that send data
- * are among them. Once the first was made, only a failure can prevent the next ones. So none of the calls between them
- * may return private data: whether such a call fails could tell something about it.
+ * are among them. A constant call that comes later is not exempt: code before it can fail, wait or end the program, and
+ * so tell what was read by whether and when the call is made. Once the first was made, only a failure can prevent the
+ * next ones. So none of the calls between them may return private data: whether such a call fails could tell something
+ * about it.
  */
 export function isStartCall(call: ToolCall, plan: CallPlan | undefined, { tools }: CatalogSnapshot): boolean {
   if (!plan?.exact || !plan.start) return false;

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { ERRORS, parsePrincipalId } from "../../domain/index.ts";
+import { ERRORS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { CallPlan, ErrorCode, Principal, Reply, Tool } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -19,7 +19,12 @@ const PLAIN = createTool("files.plain");
 const SEND = createTool("github.send", { labels: ["external"] });
 const SNAPSHOT = snapshotOf([SECRET, STRANGE, PLAIN, SEND]);
 const CALL = { tool: SEND.address, effect: "read", access: "literal", times: "once", when: "always" } as const;
-const PLAN: CallPlan = { exact: true, calls: [{ ...CALL, at: [{ line: 1, column: 1 }] }] };
+/** It begins with two reads and one call that sends. */
+const PLAN: CallPlan = {
+  exact: true,
+  calls: [{ ...CALL, at: [{ line: 1, column: 1 }] }],
+  start: [SECRET, STRANGE, SEND].map(({ address }) => ({ tool: address, args: {} })),
+};
 const OK: Reply = { ok: true, json: "{}" };
 
 let seq = 0;
@@ -34,6 +39,9 @@ const read = async (flow: ExecutionFlow, tool: Tool, reply: Reply = OK, isSent =
 };
 const readLabels = ({ labels = [] }: Tool) => labels.filter((label) => label !== "external");
 const send = (flow: ExecutionFlow) => judge(flow.arrive(), SEND);
+/** The call with this number in its program. */
+const sendAs = (flow: ExecutionFlow, number: number, execution = EXECUTION) =>
+  flow.arrive().judge({ execution, seq: number, principal: AGENT.id, address: SEND.address, args: {} }, SEND)?.kind;
 
 interface World {
   readonly store: Store;
@@ -103,21 +111,25 @@ describe("CallFlow", () => {
     assert.deepEqual(flow.sources(), []);
   });
 
-  it("allows a literal call once, and only in a program from before both labels", async () => {
+  it("allows a call that the program begins with once, and only in a program from before both labels", async () => {
     const world = await openWorld();
     const first = world.open(undefined, PLAN);
     await read(first, SECRET);
     await read(first, STRANGE);
-    assert.deepEqual([send(first), send(first)], [undefined, "ask"]);
-    assert.equal(send(world.open(undefined, PLAN)), "ask");
+    assert.deepEqual([sendAs(first, 3), sendAs(first, 4)], [undefined, "ask"]);
+    assert.equal(sendAs(world.open(undefined, PLAN), 3), "ask");
   });
 
-  it("allows a literal call in only one of two concurrent programs", async () => {
+  it("allows such a call in only one of two concurrent programs", async () => {
     const world = await openWorld();
-    const [first, second] = [world.open(undefined, PLAN), world.open(undefined, PLAN)];
+    const other = known(parseExecutionId(`ex_${"b".repeat(24)}`));
+    const [first, second] = [EXECUTION, other].map((execution) =>
+      world.flows.open({ principal: inSession("a"), execution, snapshot: SNAPSHOT, plan: PLAN }),
+    );
+    assert.ok(first && second);
     await read(first, SECRET);
     await read(second, STRANGE);
-    assert.deepEqual([send(second), send(first)], [undefined, "ask"]);
+    assert.deepEqual([sendAs(second, 3, other), sendAs(first, 3)], [undefined, "ask"]);
   });
 });
 
@@ -329,7 +341,7 @@ describe("a session that passes its labels on", () => {
       const flow = world.open(passing("b"), PLAN);
       await read(flow, SECRET);
       await read(flow, STRANGE);
-      assert.equal(send(flow), expected);
+      assert.equal(sendAs(flow, 3), expected);
     }
   });
 

@@ -19,7 +19,7 @@ import type {
 } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { HOUR_MS, MINUTE_MS, createRecent, pollEvery } from "../../timing/index.ts";
-import { isLiteralCall, isStartCall, judgeFlow } from "./judge-flow.ts";
+import { isStartCall, judgeFlow } from "./judge-flow.ts";
 
 export interface ExecutionFlow {
   /** Captures what has been delivered so far. Call it when a call arrives. */
@@ -234,9 +234,7 @@ function createFlow(
       label === "external" ? [] : [{ label, tool: tool.address, execution, seq }],
     );
   const isFree = (call: ToolCall): boolean =>
-    session.spoken === undefined
-      ? isLiteralCall(call, plan, snapshot) || isStartCall(call, plan, snapshot)
-      : session.spoken === execution && isStartCall(call, plan, snapshot);
+    (session.spoken === undefined || session.spoken === execution) && isStartCall(call, plan, snapshot);
   return {
     arrive() {
       const taken = session.taken.size === 0 ? NOTHING_TAKEN : new Map(session.taken);
