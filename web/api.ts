@@ -3,7 +3,7 @@
 import { config } from "zod/mini";
 
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
-import { proposedRuleSchema } from "../src/surfaces/admin/contract.ts";
+import { loginSchema, proposedRuleSchema } from "../src/surfaces/admin/contract.ts";
 import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
@@ -28,6 +28,13 @@ export function createApi() {
   return {
     /** Exchanges the one-time code of `glovebox open` for a session. */
     enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
+    /** True if people can log in with a password here. */
+    canLogIn: async () => loginSchema.parse(await ask("/api/login")).password,
+    logIn: async (name: string, password: string) =>
+      void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
+    acceptInvite: async (code: string, password: string) =>
+      void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
+    logOut: async () => void (await window.fetch("/api/session", { method: "DELETE" })),
     status: async () => statusSchema.parse(await ask("/api/status")),
     executions: async (limit: number) => executionsSchema.parse(await ask(`/api/executions?limit=${limit}`)),
     approvals: async () => approvalsSchema.parse(await ask("/api/approvals")),
@@ -53,10 +60,11 @@ async function ask(path: string, signal?: AbortSignal, text?: string): Promise<u
     if (signal?.aborted === true) throw error;
     throw new ApiError("away", "Glovebox does not answer; it may have been stopped.");
   });
-  if (response.status === 401) throw new ApiError("session", "This browser does not have a session.");
   const body: unknown = await response.json();
   if (response.ok) return body;
   const failure = failureSchema.safeParse(body);
+  const isLogin = path === "/api/login" || path === "/api/invite";
+  if (response.status === 401 && !isLogin) throw new ApiError("session", "This browser does not have a session.");
   if (!failure.success) throw new ApiError("refused", `The answer was ${response.status}.`);
   const { message, hint } = failure.data.error;
   throw new ApiError("refused", hint === undefined ? message : `${message}. ${hint}.`);

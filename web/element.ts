@@ -8,6 +8,10 @@ interface Attributes {
   readonly role?: string;
   readonly "aria-label"?: string;
   readonly "aria-live"?: "polite";
+  readonly type?: "text" | "password" | "button";
+  readonly autocomplete?: AutoFill;
+  readonly for?: string;
+  readonly required?: "";
 }
 
 /** An element with its attributes and children, in that order. */

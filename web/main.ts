@@ -4,6 +4,7 @@ import { findNamed, renderApprovals } from "./approvals.ts";
 import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
+import { renderLogin } from "./login.ts";
 import { createToolSearch } from "./tool-search.ts";
 import { renderEntrance, renderExecutions, renderHeader, renderIsolation, renderUpstreams } from "./views.ts";
 
@@ -22,12 +23,17 @@ const parts = {
   executions: element("div"),
 };
 
+/** Whether people log in here; otherwise `glovebox open` is the only way. */
+let canLogIn = false;
+
 void open();
 
 async function open(): Promise<void> {
   const code = takeCode();
   show(header, ...renderHeader(undefined));
   const api = createApi();
+  canLogIn = await api.canLogIn().catch(() => false);
+  if (canLogIn && location.pathname === "/login") return renderLogin(content, api);
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   const tools = createToolSearch((query, signal) => api.tools(query, signal));
   content.replaceChildren(
@@ -64,7 +70,7 @@ async function refresh(api: Api): Promise<boolean> {
     const approvals = await findApprovals(api);
     const waiting = approvals.filter(({ state }) => state === "pending").length;
     document.title = waiting > 0 ? `(${waiting}) Glovebox` : "Glovebox";
-    show(header, ...renderHeader(status));
+    show(header, ...renderHeader(status), ...(canLogIn ? [createLogout(api)] : []));
     show(parts.notice);
     show(parts.isolation, ...renderIsolation(status));
     const again = (problem?: string): void => {
@@ -91,12 +97,24 @@ function showProblem(message: string): void {
 
 function showTrouble(error: unknown): boolean {
   if (error instanceof ApiError && error.kind === "session") {
-    show(content, renderEntrance(error.message));
+    if (canLogIn) goToLogin();
+    else show(content, renderEntrance(error.message));
     return false;
   }
   const message = error instanceof ApiError ? error.message : "The answer of the gateway is not readable.";
   showProblem(message);
   return true;
+}
+
+function goToLogin(): void {
+  const here = location.pathname + location.search;
+  location.replace(here === "/" ? "/login" : `/login?${new URLSearchParams({ next: here }).toString()}`);
+}
+
+function createLogout(api: Api): HTMLElement {
+  const button = element("button", { type: "button" }, "Log out");
+  button.addEventListener("click", () => void api.logOut().then(() => location.replace("/login")));
+  return button;
 }
 
 function createSection(title: string, body: HTMLElement): HTMLElement {

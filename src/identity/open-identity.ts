@@ -7,6 +7,10 @@ import type { Egress } from "../egress/index.ts";
 import type { LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 
+import { createLogins } from "./logins.ts";
+import type { PasswordLogins } from "./logins.ts";
+import { createPasswords } from "./passwords.ts";
+import type { Passwords } from "./passwords.ts";
 import { createOauthAgents } from "./oauth/oauth-agents.ts";
 import { createExternalVerifier } from "./oauth/verify-external.ts";
 import type { ExternalIssuer, PresentedToken } from "./oauth/verify-external.ts";
@@ -32,6 +36,7 @@ export interface Identity {
   readonly verify: (token: PresentedToken) => Promise<VerifiedToken | undefined>;
   /** The external authorization server, if there is one. */
   readonly issuer?: string;
+  readonly logins: PasswordLogins;
   /** Clients of the local user on this machine: `local`, or an agent of the person who adopted them. */
   readonly local: () => Promise<Principal>;
   /** Returns the principal of stored records as it is now; `undefined` if it was revoked, removed or has expired. */
@@ -45,7 +50,7 @@ export interface Identity {
 }
 
 export interface IdentityOptions {
-  readonly store: Pick<Store, "cancellations" | "executions" | "identity" | "meta">;
+  readonly store: Pick<Store, "cancellations" | "executions" | "identity" | "meta" | "quotas">;
   readonly ledger: { write(entry: LedgerEntry, durability?: "batched"): Promise<unknown> };
   /** Its keys for digests of credentials outlive a rotation of the vault's key. */
   readonly vault: { openSeal(): Promise<Pick<Seal, "derive">> };
@@ -53,6 +58,8 @@ export interface IdentityOptions {
   readonly random: (count: number) => Uint8Array;
   /** For a gateway that serves HTTP. */
   readonly oauth?: OauthOptions;
+  /** How passwords are hashed. Default: with the cost of the product. */
+  readonly passwords?: Passwords;
 }
 
 export interface OauthOptions {
@@ -64,21 +71,8 @@ const ID_BYTES = 12;
 
 /** Owns nothing that must be closed. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { store, ledger, vault, now, random, oauth } = options;
-  const seal = await vault.openSeal();
-  const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
-  const powers: IdentityPowers = {
-    store: store.identity,
-    record,
-    stop: createStop({ store, record, now }),
-    now,
-    random,
-    createId: () => Buffer.from(random(ID_BYTES)).toString("hex"),
-    digestFor: (purpose) => {
-      const key = seal.derive(purpose);
-      return (text) => createHmac("sha256", key).update(text).digest();
-    },
-  };
+  const { store, ledger, now, oauth } = options;
+  const powers = await createPowers(options);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
   const agents = createOauthAgents(store);
@@ -108,11 +102,14 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
 
   const tokens = createTokens(powers, refuse, isPerson);
   const external = oauth?.external && createExternalVerifier(oauth.external, { ...oauth, now, agents, refuse });
+  const sessions = createSessions(powers, refuse, resolve);
+  const passwords = options.passwords ?? createPasswords();
 
   return {
     people: createPeople({ ...powers, meta: store.meta }),
     tokens,
-    sessions: createSessions(powers, refuse, resolve),
+    sessions,
+    logins: createLogins({ ...powers, quotas: store.quotas, passwords, sessions, refuse, find: resolve }),
     verify: (token) =>
       external && !token.text.startsWith(TOKEN_PREFIX) ? external(token) : tokens.verify(token.text, token.origin),
     ...(oauth?.external && { issuer: oauth.external.issuer }),
@@ -123,6 +120,23 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     canAuthenticate: async () => {
       if ((await store.identity.listPeople()).length > 0) return true;
       return (await store.identity.listTokens()).some((row) => findProblem(row, now()) === undefined);
+    },
+  };
+}
+
+async function createPowers({ store, ledger, vault, now, random }: IdentityOptions): Promise<IdentityPowers> {
+  const seal = await vault.openSeal();
+  const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
+  return {
+    store: store.identity,
+    record,
+    stop: createStop({ store, record, now }),
+    now,
+    random,
+    createId: () => Buffer.from(random(ID_BYTES)).toString("hex"),
+    digestFor: (purpose) => {
+      const key = seal.derive(purpose);
+      return (text) => createHmac("sha256", key).update(text).digest();
     },
   };
 }

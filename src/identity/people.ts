@@ -16,7 +16,7 @@ export interface People {
   remove(name: string, by: Principal): Promise<void>;
   /** Hands over what belongs to `local`, and lets local clients act for the person from now on. */
   adopt(name: string, by: Principal): Promise<{ readonly executions: number; readonly principal: Principal }>;
-  /** Ends every session, and makes the person an operator: for one who is locked out. Only the local user may. */
+  /** Makes a person who is locked out an operator and ends their sessions and password. Only the local user may. */
   reset(name: string, by: Principal): Promise<StoredPerson>;
 }
 
@@ -75,6 +75,7 @@ export function createPeople(powers: PeoplePowers): People {
 /** Revokes the tokens and ends the sessions of a person. */
 async function endAll(name: string, by: Principal, { store, record, now, stop }: PeoplePowers): Promise<void> {
   const person = toPersonId(name);
+  await store.removeCredentials(person);
   const tokens = await store.revokeTokens({ person }, { at: now(), by: by.id });
   for (const { id, name: token } of tokens)
     await record({ actor: by.id, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });

@@ -9,8 +9,8 @@ import type { LedgerEntry } from "../ledger/index.ts";
 import { MINUTE_MS, createRecent } from "../timing/index.ts";
 
 export interface CredentialRefusal {
-  /** What was refused: a token, a session or a one-time code. */
-  readonly what: "token" | "session" | "code" | "proxy";
+  /** What was refused: a token, a session, a one-time code or a password. */
+  readonly what: "token" | "session" | "code" | "proxy" | "login";
   readonly reason: string;
   /** The address of the client. */
   readonly origin: string;

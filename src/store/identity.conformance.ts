@@ -50,6 +50,30 @@ function describePeople(open: OpenStore): void {
     assert.deepEqual(await identity.findPerson("bob"), person("bob", "operator", "reviewer"));
   });
 
+  test("a password belongs to a person of the list and ends with the person", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const row = { principal: ADA, verifier: "scrypt$…", setAt: 3 };
+    const code: CodeRow = { digest: new Uint8Array([9]), purpose: "invite", principal: ADA, expiresAt: 10 };
+    assert.equal(await identity.setPassword(row), false);
+    await identity.addPerson(person("ada", "reviewer"));
+    assert.equal(await identity.setPassword(row), true);
+    assert.equal(await identity.setPassword({ ...row, setAt: 4 }), true);
+    assert.deepEqual(await identity.findPassword(ADA), { ...row, setAt: 4 });
+    assert.equal(await identity.findPassword(BOB), undefined);
+    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
+      await identity.addCode(code, 0);
+      await end();
+      assert.equal(await identity.findPassword(ADA), undefined);
+      assert.equal(await identity.takeCode(code.digest, "invite", 1), undefined);
+      await identity.addPerson(person("ada", "reviewer"));
+      assert.equal(await identity.setPassword(row), true);
+    }
+    await identity.addCode(code, 0);
+    await identity.removeCodes(ADA, "open");
+    assert.deepEqual(await identity.takeCode(code.digest, "invite", 1), code);
+  });
+
   test("all records of a principal are handed over, and those of others are not", async () => {
     await using store = await open();
     const [mine, other] = [sampleOpening(1), { ...sampleOpening(2), principal: BOB }];

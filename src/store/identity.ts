@@ -61,6 +61,15 @@ export const CODE = createShape({
 });
 export type CodeRow = RowOf<typeof CODE>;
 
+/** How a person logs in without a provider. */
+export const PASSWORD = createShape({
+  principal: parsed(parsePrincipalId),
+  /** A salted hash with its parameters. */
+  verifier: text,
+  setAt: integer,
+});
+export type PasswordRow = RowOf<typeof PASSWORD>;
+
 export interface IdentityStore {
   /** Returns false if the name exists. */
   addPerson(row: PersonRow): Promise<boolean>;
@@ -69,7 +78,13 @@ export interface IdentityStore {
   listPeople(): Promise<readonly PersonRow[]>;
   /** `last`: nothing was changed, because no other person is an operator. */
   setRoles(name: string, roles: PersonRow["roles"]): Promise<"changed" | "unknown" | "last">;
+  /** Also removes the password and the codes of the person. */
   removePerson(name: string): Promise<"removed" | "unknown" | "last">;
+  /** Returns false if the person does not exist; then nothing was written. */
+  setPassword(row: PasswordRow): Promise<boolean>;
+  findPassword(principal: PrincipalId): Promise<PasswordRow | undefined>;
+  /** Removes the password and the codes. */
+  removeCredentials(principal: PrincipalId): Promise<void>;
   /**
    * Returns the tokens that the new one replaced, or `undefined` if the name was ever used and nothing is to be
    * replaced; then nothing was written.
@@ -98,6 +113,7 @@ export interface IdentityStore {
   addCode(row: CodeRow, now: Instant): Promise<void>;
   /** Removes the code and returns it, unless it has expired or is for another purpose: of two processes one gets it. */
   takeCode(digest: Uint8Array, purpose: string, now: Instant): Promise<CodeRow | undefined>;
+  removeCodes(principal: PrincipalId, purpose: string): Promise<void>;
   /** Hands all records of a principal over to another one. Returns the number of executions. */
   handOver(from: PrincipalId, to: PrincipalId): Promise<number>;
 }

@@ -156,6 +156,39 @@ test("the admin page with an unknown code opens no session", options, async (t) 
   assert.deepEqual(await page.context().cookies(), []);
 });
 
+test("a person sets a password on the admin page, logs out, and returns by logging in", options, async (t) => {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const { listener, identity } = await startApp(t, webFolder, {}, { auth: "required" });
+  await identity.people.add("ada", ["operator"], OPERATOR);
+  const { code } = await identity.logins.invite("ada", OPERATOR);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  await page.goto(`${listener.url}/login#invite=${code}`);
+  await page.getByLabel("New password").fill("correct horse battery");
+  assert.equal(page.url(), `${listener.url}/login`);
+  await page.getByLabel("The same again").fill("correct horse batter");
+  await page.getByRole("button", { name: "Set password and log in" }).click();
+  await page.getByText("The two passwords differ.").waitFor();
+  await page.getByLabel("The same again").fill("correct horse battery");
+  await page.getByRole("button", { name: "Set password and log in" }).click();
+  await page.getByText("github.createIssue").waitFor();
+
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  await page.goto(`${listener.url}/approvals`);
+  await page.getByText("You will return to /approvals").waitFor();
+  await page.getByLabel("Name").fill("ada");
+  await page.getByLabel("Password").fill("correct horse batter");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("alert").getByText("The name or the password is wrong").waitFor();
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("github.createIssue").waitFor();
+  assert.deepEqual([page.url(), faults], [`${listener.url}/approvals`, []]);
+});
+
 test("the admin page is dark on a dark system and fits a phone", options, async (t) => {
   const { page } = await visit(t, "#code", "dark");
   await page.setViewportSize({ width: 380, height: 800 });

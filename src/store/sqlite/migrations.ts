@@ -295,4 +295,12 @@ export const MIGRATIONS: readonly string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `,
+  // Passwords of people, as salted hashes with their parameters.
+  `
+  CREATE TABLE passwords (
+    principal TEXT PRIMARY KEY,
+    verifier TEXT NOT NULL,
+    set_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`,
 ];

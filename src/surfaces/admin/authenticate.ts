@@ -86,8 +86,7 @@ export function createAuthenticator({ identity, auth, localToken, url }: AuthOpt
     async identifyForApi(headers: Headers, method: string, client: ClientAddress): Promise<Caller> {
       const bearer = await readBearer(headers, client.origin);
       if (bearer) return bearer;
-      const secret = readCookie(headers, client);
-      const session = secret === undefined ? undefined : await identity.sessions.find(secret, client.origin);
+      const session = await findSession(headers, client, identity.sessions);
       if (!session) throw unauthenticated("This needs a session; open the page with `glovebox open`");
       if (method !== "GET" && method !== "HEAD") refuseCrossSite(headers);
       return { principal: session.principal, session };
@@ -156,6 +155,16 @@ function readCookie(headers: Headers, client: ClientAddress): string | undefined
   const wanted = `${cookieName(headers, client)}=`;
   const found = (headers.get("cookie") ?? "").split(";").map((one) => one.trim());
   return found.find((one) => one.startsWith(wanted))?.slice(wanted.length);
+}
+
+/** The session of a browser. */
+export async function findSession(
+  headers: Headers,
+  client: ClientAddress,
+  sessions: Pick<Identity["sessions"], "find">,
+): Promise<FoundSession | undefined> {
+  const secret = readCookie(headers, client);
+  return secret === undefined ? undefined : sessions.find(secret, client.origin);
 }
 
 /** The header that stores a session in the browser, or removes it. */

@@ -188,6 +188,9 @@ export const ledgerSchema = z.object({
 /** `GET /api/session`, and the answer to `POST /api/session` with `{ "code" }`. */
 export const sessionSchema = z.object({ principal: z.string(), roles: list(z.string()), authenticatedAt: z.number() });
 
+/** `GET /api/login`: how people can log in. Needs no session. */
+export const loginSchema = z.object({ password: z.boolean() });
+
 /** `GET /health`: needs no token, like the page; it names no server. Always 200. */
 export const healthSchema = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -228,6 +231,7 @@ export type ProposedRuleAnswer = z.infer<typeof proposedRuleSchema>;
 export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
+export type LoginAnswer = z.infer<typeof loginSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;
 

@@ -14,7 +14,7 @@ import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./aut
 import { createClientAddress } from "./client-address.ts";
 import { checkAddress, checkBodySize } from "./guard.ts";
 import type { OwnAddresses } from "./guard.ts";
-import { createIdentityRoutes, createLoginRoutes } from "./identity-routes.ts";
+import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
 
 export interface AppOptions extends HttpDoor {
   readonly addresses: OwnAddresses;
@@ -69,7 +69,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Addresses of views inside the page. */
-const VIEWS = /^\/approvals(\/(?:ap|ir)_[0-9a-f]{24})?$/;
+const VIEWS = /^\/(?:login|approvals(\/(?:ap|ir)_[0-9a-f]{24})?)$/;
 
 /** Scopes that a client can ask for at `/mcp`. */
 const MCP_SCOPES = ["execute", "execute:read", "search"] as const;
@@ -142,16 +142,15 @@ function addMcp(
 }
 
 function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenticator): void {
-  const { gateway, identity, now } = options;
-  const logins = createLoginRoutes(identity, now);
+  const { gateway, identity } = options;
   app.use("/api/*", async (c, next) => {
     c.header("cache-control", "no-store");
     const { method, raw, path } = c.req;
-    if (method === "POST" && path === "/api/session") return next();
+    if (isLogin(method, path, options.auth)) return next();
     c.set("caller", await authenticator.identifyForApi(raw.headers, method, c.get("client")));
     return next();
   });
-  app.route("/api/session", logins);
+  app.route("/api", createLoginRoutes(options));
   app.route("/api", createIdentityRoutes(identity));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route(

@@ -1,16 +1,20 @@
 /** Sessions, people and access tokens over the admin API. Everything but the own session is for operators. */
 
 import { Hono } from "hono";
+import type { Context } from "hono";
 import * as z from "zod";
 
 import { GloveboxError, defined, parsePrincipalId } from "../../domain/index.ts";
-import type { Identity } from "../../identity/index.ts";
+import type { Identity, OpenedSession } from "../../identity/index.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
-import { refuseCrossSite, requireRole, writeCookie } from "./authenticate.ts";
+import { findSession, refuseCrossSite, requireRole, writeCookie } from "./authenticate.ts";
 import type { AppEnv, Caller } from "./authenticate.ts";
-import type { SessionAnswer } from "./contract.ts";
+import type { LoginAnswer, SessionAnswer } from "./contract.ts";
 
 const CODE = z.strictObject({ code: z.string().max(200) });
+const PASSWORD = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
+const INVITE = z.strictObject({ code: z.string().max(200), password: z.string().max(1_000) });
+const LOGOUT = z.strictObject({ all: z.enum(["true", "false"]).default("false") });
 const TOKEN = z.strictObject({
   name: z.string(),
   scopes: z.array(z.string()),
@@ -22,23 +26,65 @@ const TOKEN = z.strictObject({
   replace: z.boolean().optional(),
 });
 
-/** Mounted under `/api/session`, before a caller is known. A session is always new: what a browser sends is not reused. */
-export function createLoginRoutes({ sessions }: Identity, now: () => number): Hono<AppEnv> {
+/** Requests that need no caller: they make one. */
+export function isLogin(method: string, path: string, auth: LoginDoor["auth"]): boolean {
+  if (method === "GET") return path === "/api/login";
+  if (method !== "POST") return false;
+  return path === "/api/session" || (auth === "required" && (path === "/api/login" || path === "/api/invite"));
+}
+
+interface LoginDoor {
+  readonly identity: Identity;
+  /** People log in with a password where a login is required; on this machine they use `glovebox open`. */
+  readonly auth: "local" | "required";
+  readonly now: () => number;
+}
+
+/**
+ * Mounted under `/api`, before a caller is known. A session is always new, and ends the one that the browser had: what a
+ * browser sends is never reused.
+ */
+export function createLoginRoutes({ identity: { sessions, logins }, auth, now }: LoginDoor): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  routes.post("/", async (c) => {
+  const hasPasswords = auth === "required";
+  const answer = async (c: Context<AppEnv>, opened: OpenedSession | undefined, refusal: readonly [string, string]) => {
+    const { headers } = c.req.raw;
+    const client = c.get("client");
+    if (!opened) throw new GloveboxError("REQUEST_UNAUTHENTICATED", refusal[0], { hint: refusal[1] });
+    const former = await findSession(headers, client, sessions);
+    if (former) await sessions.end({ id: former.id }, former.principal);
+    c.header("set-cookie", writeCookie(headers, client, opened, now()));
+    return c.json({ opened: opened.id, expiresAt: opened.expiresAt });
+  };
+  routes.get("/login", (c) => c.json({ password: hasPasswords } satisfies LoginAnswer));
+  routes.post("/session", async (c) => {
     refuseCrossSite(c.req.raw.headers);
     const { code } = parseRequest(CODE, await readBody(c.req.raw), "body");
-    const client = c.get("client");
-    const opened = await sessions.redeem(code, client.origin);
-    if (!opened)
-      throw new GloveboxError("REQUEST_UNAUTHENTICATED", "The code is unknown, used or older than a minute", {
-        hint: "Run `glovebox open` again",
-      });
-    c.header("set-cookie", writeCookie(c.req.raw.headers, client, opened, now()));
-    return c.json({ opened: opened.id, expiresAt: opened.expiresAt });
+    return answer(c, await sessions.redeem(code, c.get("client").origin), UNKNOWN_CODE);
+  });
+  if (!hasPasswords) return routes;
+  routes.post("/login", async (c) => {
+    refuseCrossSite(c.req.raw.headers);
+    const who = parseRequest(PASSWORD, await readBody(c.req.raw), "body");
+    return answer(c, await logins.enter(who, c.get("client").origin), WRONG_PASSWORD);
+  });
+  routes.post("/invite", async (c) => {
+    refuseCrossSite(c.req.raw.headers);
+    const { code, password } = parseRequest(INVITE, await readBody(c.req.raw), "body");
+    return answer(c, await logins.accept(code, password, c.get("client").origin), UNKNOWN_INVITE);
   });
   return routes;
 }
+
+const UNKNOWN_CODE = ["The code is unknown, used or older than a minute", "Run `glovebox open` again"] as const;
+const WRONG_PASSWORD = [
+  "The name or the password is wrong",
+  "An operator can make a new link: glovebox people invite",
+] as const;
+const UNKNOWN_INVITE = [
+  "The link is unknown, used or expired",
+  "Ask an operator for a new one: glovebox people invite",
+] as const;
 
 /** Mounted under `/api`, after the caller is known. */
 export function createIdentityRoutes({ sessions, tokens, people }: Identity): Hono<AppEnv> {
@@ -46,9 +92,11 @@ export function createIdentityRoutes({ sessions, tokens, people }: Identity): Ho
   routes.get("/session", (c) => c.json(describeSession(c.get("caller"))));
   routes.delete("/session", async (c) => {
     const { session, principal } = c.get("caller");
-    if (session) await sessions.end({ id: session.id }, principal);
+    const { all } = parseRequest(LOGOUT, c.req.query(), "query");
+    const which = all === "true" ? { principal: principal.id } : { id: session?.id ?? "" };
+    const ended = session ? await sessions.end(which, principal) : 0;
     c.header("set-cookie", writeCookie(c.req.raw.headers, c.get("client")));
-    return c.json({ ended: session ? 1 : 0 });
+    return c.json({ ended });
   });
   for (const path of ["/sessions", "/sessions/*", "/tokens", "/tokens/*", "/people"])
     routes.use(path, async (c, next) => {

@@ -18,6 +18,9 @@ export const ACTIONS: readonly string[] = `
   upstream.connected upstream.failed upstream.suspended upstream.restart upstream.login upstream.logout upstream.revoked
   upstream.request upstream.request.refused
   package.pinned package.held package.damaged package.approved
+  person.added person.invited person.adopted person.reset person.removed role.changed password.set
+  login.done login.refused session.opened session.ended session.refused code.created code.refused
+  token.created token.revoked token.refused proxy.refused
   shape.drifted ledger.cut ledger.suspect anomaly.seen
 `
   .trim()

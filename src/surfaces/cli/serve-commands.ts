@@ -9,6 +9,7 @@ import type { Settings } from "../../config/index.ts";
 import { isInputRequest } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
+import { findPage } from "./people/find-page.ts";
 import { parsePort } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./policy/idle-patterns.ts";
@@ -117,11 +118,7 @@ function toServer({ server }: Settings, place: { readonly host: string; readonly
 /** Opens the page of a running server, or of the one that the configuration describes, with a code for one minute. */
 async function openCommand({ flags, powers, principal, openRecords, print, readSettings }: Invocation<OpenFlags>) {
   await using records = await openRecords();
-  const { server } = await readSettings();
-  const { host, port } = server.admin ?? server;
-  const usual =
-    server.publicUrl ?? `${server.tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const page = ((await records.findPage()) ?? usual).replace(/\/$/, "");
+  const page = await findPage(records, await readSettings());
   const url = `${page}/#code=${await (await records.openIdentity()).sessions.createCode(principal)}`;
   if (flags.print !== true && !flags.json) powers.openBrowser(new URL(url));
   print({ url }, [url]);

@@ -1,6 +1,6 @@
 /** People, tokens, sessions and one-time codes. */
 
-import { CODE, PERSON, SESSION, TOKEN } from "../../identity.ts";
+import { CODE, PASSWORD, PERSON, SESSION, TOKEN } from "../../identity.ts";
 import type { IdentityStore } from "../../identity.ts";
 
 import { insertInto } from "../connection.ts";
@@ -10,7 +10,12 @@ import type { Connection } from "../connection.ts";
 const OWNED = ["executions", "results", "request_keys", "taken_labels", "approvals"] as const;
 
 export function createIdentity(connection: Connection): IdentityStore {
-  return { ...createPeople(connection), ...createTokens(connection), ...createSessions(connection) };
+  return {
+    ...createPeople(connection),
+    ...createPasswords(connection),
+    ...createTokens(connection),
+    ...createSessions(connection),
+  };
 }
 
 type PeopleStore = Pick<
@@ -23,7 +28,11 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
   const select = database.prepare("SELECT * FROM people WHERE name = ?");
   const selectAll = database.prepare("SELECT * FROM people ORDER BY name");
   const update = database.prepare("UPDATE people SET roles = ? WHERE name = ?");
-  const remove = database.prepare("DELETE FROM people WHERE name = ?");
+  const removals = [
+    "DELETE FROM passwords WHERE principal = 'person:' || ?",
+    "DELETE FROM login_codes WHERE principal = 'person:' || ?",
+    "DELETE FROM people WHERE name = ?",
+  ].map((text) => database.prepare(text));
   const moves = OWNED.map((table) =>
     database.prepare(`UPDATE OR REPLACE ${table} SET principal = ? WHERE principal = ?`),
   );
@@ -50,10 +59,32 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
       write(() => {
         if (!find(name)) return "unknown";
         if (isLast(name)) return "last";
-        remove.run(name);
+        for (const removal of removals) removal.run(name);
         return "removed";
       }),
     handOver: (from, to) => write(() => Number(moves.map((move) => move.run(to, from).changes)[0])),
+  };
+}
+
+type PasswordStore = Pick<IdentityStore, "findPassword" | "removeCredentials" | "setPassword">;
+
+function createPasswords({ database, read, write }: Connection): PasswordStore {
+  const set = database.prepare(
+    `INSERT OR REPLACE INTO passwords (principal, verifier, set_at)
+       SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM people WHERE 'person:' || name = ?1)`,
+  );
+  const select = database.prepare("SELECT * FROM passwords WHERE principal = ?");
+  const removals = ["DELETE FROM passwords WHERE principal = ?", "DELETE FROM login_codes WHERE principal = ?"].map(
+    (text) => database.prepare(text),
+  );
+  return {
+    setPassword: ({ principal, verifier, setAt }) =>
+      write(() => Number(set.run(principal, verifier, setAt).changes) > 0),
+    findPassword: (principal) => read(() => PASSWORD.parseIfFound(select.get(principal))),
+    removeCredentials: (principal) =>
+      write(() => {
+        for (const removal of removals) removal.run(principal);
+      }),
   };
 }
 
@@ -88,7 +119,7 @@ function createTokens({ database, read, write, commit }: Connection): TokenStore
   };
 }
 
-type SessionStore = Omit<IdentityStore, keyof PeopleStore | keyof TokenStore>;
+type SessionStore = Omit<IdentityStore, keyof PasswordStore | keyof PeopleStore | keyof TokenStore>;
 
 function createSessions({ database, read, write }: Connection): SessionStore {
   const insert = database.prepare(insertInto("sessions", SESSION));
@@ -102,6 +133,7 @@ function createSessions({ database, read, write }: Connection): SessionStore {
   const takeCode = database.prepare(
     "DELETE FROM login_codes WHERE digest = ? AND purpose = ? AND expires_at > ? RETURNING *",
   );
+  const removeCodes = database.prepare("DELETE FROM login_codes WHERE principal = ? AND purpose = ?");
   return {
     addSession: (row) => write(() => void insert.run(...SESSION.toValues(row))),
     findSession: (digest, now) => read(() => SESSION.parseIfFound(select.get(digest, now))),
@@ -121,6 +153,7 @@ function createSessions({ database, read, write }: Connection): SessionStore {
         expireCodes.run(now);
         insertCode.run(...CODE.toValues(row));
       }),
+    removeCodes: (principal, purpose) => write(() => void removeCodes.run(principal, purpose)),
     takeCode: (digest, purpose, now) => write(() => CODE.parseIfFound(takeCode.get(digest, purpose, now))),
   };
 }

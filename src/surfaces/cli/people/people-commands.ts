@@ -4,6 +4,8 @@ import type { Command } from "commander";
 
 import { ROLES } from "../../../identity/index.ts";
 import type { Commands, Invocation } from "../add-command.ts";
+import { findPage } from "./find-page.ts";
+import type { OperatorRecords } from "../powers.ts";
 import { countOf, printLine } from "../print.ts";
 
 interface RoleFlags {
@@ -11,16 +13,21 @@ interface RoleFlags {
 }
 
 const collect = (value: string, former: readonly string[] = []): readonly string[] => [...former, ...value.split(",")];
-const ROLE = ["--role <role>", `one of ${ROLES.join(", ")}; repeat it for several`, collect] as const;
+const ROLE_HELP = `one of ${ROLES.join(", ")}; repeat it for several`;
 
 export function addPeople(program: Command, { addCommand, addJsonCommand }: Commands): void {
   const people = addJsonCommand(program, "people", "list the people of this gateway", listPeople);
   addJsonCommand(people, "list", "list the people of this gateway", listPeople);
-  addJsonCommand(people, "add <name>", "add a person", addPerson).option(...ROLE);
-  addJsonCommand(people, "roles <name>", "replace the roles of a person", setRoles).option(...ROLE);
+  addJsonCommand(people, "add <name>", "add a person", addPerson).option("--role <role>", ROLE_HELP, collect);
+  addJsonCommand(people, "roles <name>", "replace the roles of a person", setRoles).option(
+    "--role <role>",
+    ROLE_HELP,
+    collect,
+  );
+  addJsonCommand(people, "invite <name>", "print a link that sets the password of a person once", invitePerson);
   addCommand(people, "remove <name>", "remove a person, with their tokens and sessions", removePerson);
   addJsonCommand(people, "adopt <name>", "hand over to a person what belongs to local clients", adoptLocal);
-  addCommand(people, "reset <name>", "let a person who is locked out in again, as an operator", resetPerson);
+  addJsonCommand(people, "reset <name>", "let a person who is locked out in again, as an operator", resetPerson);
 }
 
 async function listPeople({ openRecords, print }: Invocation): Promise<void> {
@@ -32,10 +39,35 @@ async function listPeople({ openRecords, print }: Invocation): Promise<void> {
   );
 }
 
-async function addPerson({ flags, principal, openRecords, print }: Invocation<RoleFlags>, name: string): Promise<void> {
+/** Where a login is required, also prints the link that sets the password. */
+async function addPerson(invocation: Invocation<RoleFlags>, name: string): Promise<void> {
+  const { flags, principal, openRecords, print, readSettings } = invocation;
   await using records = await openRecords();
   const person = await (await records.openIdentity()).people.add(name, flags.role ?? [], principal);
-  print(person, [`person:${person.name} was added with the roles ${person.roles.join(", ")}`]);
+  const { server } = await readSettings();
+  const invite = server.auth === "required" ? await createInvite(invocation, records, name) : undefined;
+  print({ ...person, ...(invite && { invite }) }, [
+    `person:${person.name} was added with the roles ${person.roles.join(", ")}`,
+    ...(invite ? describeInvite(name, invite) : []),
+  ]);
+}
+
+async function invitePerson(invocation: Invocation, name: string): Promise<void> {
+  await using records = await invocation.openRecords();
+  const invite = await createInvite(invocation, records, name);
+  invocation.print(invite, describeInvite(name, invite));
+}
+
+async function createInvite({ principal, readSettings }: Invocation, records: OperatorRecords, name: string) {
+  const page = await findPage(records, await readSettings());
+  const { code, expiresAt } = await (await records.openIdentity()).logins.invite(name, principal);
+  // A fragment is not sent to servers, so no log has the code.
+  return { url: `${page}/login#invite=${code}`, expiresAt };
+}
+
+function describeInvite(name: string, invite: { readonly url: string; readonly expiresAt: number }): string[] {
+  const until = new Date(invite.expiresAt).toISOString();
+  return [`This link sets the password of ${name}, once, until ${until}. Pass it on in private:`, invite.url];
 }
 
 async function setRoles({ flags, principal, openRecords, print }: Invocation<RoleFlags>, name: string): Promise<void> {
@@ -59,8 +91,12 @@ async function adoptLocal({ principal, openRecords, print }: Invocation, name: s
   ]);
 }
 
-async function resetPerson({ principal, terminal, openRecords }: Invocation, name: string): Promise<void> {
+async function resetPerson(invocation: Invocation, name: string): Promise<void> {
+  const { principal, terminal, openRecords, print, readSettings } = invocation;
   await using records = await openRecords();
   await (await records.openIdentity()).people.reset(name, principal);
-  printLine(terminal.stderr, `person:${name} is an operator; their tokens and sessions have ended`);
+  printLine(terminal.stderr, `person:${name} is an operator; their password, tokens and sessions have ended`);
+  if ((await readSettings()).server.auth !== "required") return;
+  const invite = await createInvite(invocation, records, name);
+  print({ invite }, describeInvite(name, invite));
 }

@@ -1,0 +1,144 @@
+/** Local accounts: invites, passwords, and the limits on guessing them. */
+
+import { GloveboxError, defined, hasRole } from "../domain/index.ts";
+import type { Instant, Principal, PrincipalId } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+import { DAY_MS, MINUTE_MS } from "../timing/index.ts";
+
+import { parsePassword } from "./passwords.ts";
+import type { Passwords } from "./passwords.ts";
+import type { IdentityPowers } from "./powers.ts";
+import { nameOfPerson, toPersonId } from "./principals.ts";
+import type { CredentialRefusal } from "./record-refusals.ts";
+import type { OpenedSession, Sessions } from "./sessions.ts";
+
+export interface PasswordLogins {
+  /** Returns a code that sets the password of a person once. Earlier invites of the person stop working. */
+  invite(name: string, by: Principal): Promise<{ readonly code: string; readonly expiresAt: Instant }>;
+  /** Sets the password, ends former sessions and opens one; `undefined` if the code is unknown, used or expired. */
+  accept(code: string, password: string, origin: string): Promise<OpenedSession | undefined>;
+  /**
+   * Opens a session; `undefined` for a wrong password, an unknown name and a person without a password, after the same
+   * work. Rejects with LIMIT_QUOTA after too many attempts.
+   */
+  enter(who: { readonly name: string; readonly password: string }, origin: string): Promise<OpenedSession | undefined>;
+}
+
+interface LoginPowers extends IdentityPowers {
+  readonly quotas: Pick<Store["quotas"], "giveBack" | "take">;
+  readonly passwords: Passwords;
+  readonly sessions: Pick<Sessions, "end" | "open">;
+  readonly refuse: (refusal: CredentialRefusal) => void;
+  readonly find: (id: PrincipalId) => Promise<Principal | undefined>;
+}
+
+const INVITE = "invite";
+const INVITE_MS = 3 * DAY_MS;
+/** Failures are counted in the store, for all processes together. */
+const WINDOW_MS = 15 * MINUTE_MS;
+const MAX_PER_PERSON_AND_ORIGIN = 5;
+const MAX_PER_PERSON = 30;
+const MAX_PER_ORIGIN = 30;
+const FAMILY = "login:";
+
+export function createLogins(powers: LoginPowers): PasswordLogins {
+  const { store, record, now, passwords, sessions, refuse, find } = powers;
+  const limit = createLimit(powers);
+  const codeDigest = powers.digestFor("one-time codes");
+
+  return {
+    async invite(name, by) {
+      const person = await find(toPersonId(name));
+      if (!person || !hasRole(by, "operator")) throw cannotInvite(name, by, person);
+      const code = Buffer.from(powers.random(32)).toString("base64url");
+      const expiresAt = now() + INVITE_MS;
+      await record({ actor: by.id, action: "person.invited", subject: person.id, detail: { expiresAt } });
+      await store.removeCodes(person.id, INVITE);
+      await store.addCode({ digest: codeDigest(code), purpose: INVITE, principal: person.id, expiresAt }, now());
+      return { code, expiresAt };
+    },
+    async accept(code, raw, origin) {
+      const password = parsePassword(raw);
+      const holder = await limit.take(undefined, origin);
+      const verifier = await passwords.hash(password); // before the code is taken: a busy gateway does not use it up
+      const row = await store.takeCode(codeDigest(code), INVITE, now());
+      const person = row && (await find(row.principal));
+      if (!person || !(await store.setPassword({ principal: person.id, verifier, setAt: now() }))) {
+        refuse({ what: "code", reason: "unknown, used or expired invite", origin });
+        return undefined;
+      }
+      await limit.giveBack(holder);
+      await record({ actor: person.id, action: "password.set", subject: person.id, detail: { origin } });
+      await sessions.end({ principal: person.id }, person);
+      return sessions.open(person, origin);
+    },
+    async enter({ name, password }, origin) {
+      const holder = await limit.take(name, origin);
+      const id = nameOfPerson(`person:${name}`) === undefined ? undefined : toPersonId(name);
+      const person = id && (await find(id));
+      const stored = await store.findPassword(person?.id ?? toPersonId("nobody"));
+      const verifier = person ? stored?.verifier : undefined;
+      const { isRight, isOutdated } = await passwords.verify(password, verifier);
+      if (!person || !isRight) {
+        refuse({ what: "login", reason: "wrong name or password", origin, ...defined({ principal: person?.id }) });
+        return undefined;
+      }
+      await limit.giveBack(holder);
+      if (isOutdated)
+        await store.setPassword({ principal: person.id, verifier: await passwords.hash(password), setAt: now() });
+      await record({
+        actor: person.id,
+        action: "login.done",
+        subject: person.id,
+        detail: { origin, method: "password" },
+      });
+      return sessions.open(person, origin);
+    },
+  };
+}
+
+/** Counts an attempt before its work. A right password takes its attempt back. */
+function createLimit({ quotas, record, now, createId, digestFor }: LoginPowers) {
+  const digest = digestFor("names at login");
+  const claim = (key: string, most: number) =>
+    ({
+      kind: "window",
+      key: `${FAMILY}${key}`,
+      windowMs: WINDOW_MS,
+      family: FAMILY,
+      limit: most,
+      amount: 1,
+      least: 1,
+    }) as const;
+  return {
+    giveBack: (holder: string) => quotas.giveBack(holder, 0),
+    /** Throws LIMIT_QUOTA. A typed name is stored as a digest: it may be a password in the wrong field. */
+    async take(name: string | undefined, origin: string): Promise<string> {
+      const holder = `login ${createId()}`;
+      const who = name === undefined ? undefined : Buffer.from(digest(name)).toString("base64url");
+      const ofPerson = [
+        claim(`both:${who}:${origin}`, MAX_PER_PERSON_AND_ORIGIN),
+        claim(`person:${who}`, MAX_PER_PERSON),
+      ];
+      const ofAll = claim(`origin:${origin}`, MAX_PER_ORIGIN);
+      const claims = [...(who === undefined ? [] : ofPerson), ofAll].map((one) => ({ ...one, holder }));
+      const outcome = await quotas.take(claims, now());
+      if (outcome.kind === "taken") return holder;
+      const seconds = Math.max(1, Math.ceil((outcome.freeAt - now()) / 1000));
+      const first = await quotas.take([claim(`seen:${outcome.claim.key}`, 1)], now());
+      if (first.kind === "taken") {
+        const detail = { kind: "brute-force", origin, attempts: outcome.used, windowMs: WINDOW_MS };
+        await record({ actor: "gateway", action: "anomaly.seen", subject: origin, detail });
+      }
+      throw new GloveboxError("LIMIT_QUOTA", "Too many failed logins", { hint: `Try again in ${seconds} seconds` });
+    },
+  };
+}
+
+function cannotInvite(name: string, by: Principal, person: Principal | undefined): GloveboxError {
+  if (person)
+    return new GloveboxError("POLICY_DENIED", `${by.id} is not an operator, and only an operator can invite people`);
+  return new GloveboxError("REQUEST_NOT_FOUND", `${name} is not a person of this gateway`, {
+    hint: "`glovebox people list` shows them; `glovebox people add` adds one",
+  });
+}

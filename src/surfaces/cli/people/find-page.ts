@@ -1,0 +1,12 @@
+/** The address of the admin page for links. */
+
+import type { Settings } from "../../../config/index.ts";
+import type { OperatorRecords } from "../powers.ts";
+
+/** Of a server that runs on the store, or of the one that the configuration describes. Without a slash at the end. */
+export async function findPage(records: Pick<OperatorRecords, "findPage">, { server }: Settings): Promise<string> {
+  const { host, port } = server.admin ?? server;
+  const usual =
+    server.publicUrl ?? `${server.tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return ((await records.findPage()) ?? usual).replace(/\/$/, "");
+}
