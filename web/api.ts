@@ -3,19 +3,22 @@
 import { config } from "zod/mini";
 
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
-import { loginSchema, proposedRuleSchema } from "../src/surfaces/admin/contract.ts";
+import { STEP_UP, loginSchema, proposedRuleSchema, sessionSchema } from "../src/surfaces/admin/contract.ts";
 import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */
 config({ jitless: true });
 
-/** Why a request failed: `session` (unauthenticated), `away` (no answer) or `refused` (with the gateway's message). */
+/**
+ * Why a request failed: `session` (unauthenticated), `login` (a change needs a new login), `away` (no answer) or
+ * `refused` (with the gateway's message).
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  readonly kind: "session" | "away" | "refused";
+  readonly kind: "session" | "login" | "away" | "refused";
 
-  constructor(kind: "session" | "away" | "refused", message: string) {
+  constructor(kind: ApiError["kind"], message: string) {
     super(message);
     this.kind = kind;
   }
@@ -23,8 +26,19 @@ export class ApiError extends Error {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** The session is a cookie that this page cannot read. */
-export function createApi() {
+/**
+ * The session is a cookie that this page cannot read. `logInAgain` is called when a change needs a new login; if it
+ * resolves to true, the change is sent once more.
+ */
+export function createApi(logInAgain: () => Promise<boolean> = async () => false) {
+  const change = async (path: string, text: string): Promise<unknown> => {
+    try {
+      return await ask(path, undefined, text);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.kind === "login") || !(await logInAgain())) throw error;
+      return ask(path, undefined, text);
+    }
+  };
   return {
     /** Exchanges the one-time code of `glovebox open` for a session. */
     enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
@@ -34,6 +48,7 @@ export function createApi() {
       void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
     acceptInvite: async (code: string, password: string) =>
       void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
+    session: async () => sessionSchema.parse(await ask("/api/session")),
     logOut: async () => void (await window.fetch("/api/session", { method: "DELETE" })),
     status: async () => statusSchema.parse(await ask("/api/status")),
     executions: async (limit: number) => executionsSchema.parse(await ask(`/api/executions?limit=${limit}`)),
@@ -44,7 +59,7 @@ export function createApi() {
       proposedRuleSchema.parse(await ask(`/api/approvals/${id}/rule?scope=${scope}`)),
     decide: async (id: string, verdict: "approve" | "reject", scope?: DecidedScope) => {
       const body = JSON.stringify({ verdict, scope });
-      return approvalAnswerSchema.parse(await ask(`/api/approvals/${id}`, undefined, body));
+      return approvalAnswerSchema.parse(await change(`/api/approvals/${id}`, body));
     },
     tools: async (query: string, signal: AbortSignal) => {
       const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
@@ -64,6 +79,8 @@ async function ask(path: string, signal?: AbortSignal, text?: string): Promise<u
   if (response.ok) return body;
   const failure = failureSchema.safeParse(body);
   const isLogin = path === "/api/login" || path === "/api/invite";
+  if (response.headers.get("www-authenticate")?.includes(STEP_UP) === true)
+    throw new ApiError("login", "Nothing was changed: this needs a new login.");
   if (response.status === 401 && !isLogin) throw new ApiError("session", "This browser does not have a session.");
   if (!failure.success) throw new ApiError("refused", `The answer was ${response.status}.`);
   const { message, hint } = failure.data.error;

@@ -72,7 +72,8 @@ interface Field {
   readonly parts: readonly HTMLElement[];
 }
 
-function createField(
+/** With its label. */
+export function createField(
   label: string,
   attributes: { id: string; type: "text" | "password"; autocomplete: AutoFill },
 ): Field {
@@ -81,7 +82,7 @@ function createField(
 }
 
 /** The button waits for the answer; a refusal is announced. */
-function createForm(action: string, fields: readonly Field[], send: () => Promise<void>): HTMLElement {
+export function createForm(action: string, fields: readonly Field[], send: () => Promise<void>): HTMLElement {
   const problem = element("p", { class: "cause", role: "alert" });
   const button = element("button", { class: "primary" }, action);
   const form = element("form", { class: "form" }, ...fields.flatMap(({ parts }) => parts), problem, button);

@@ -5,6 +5,7 @@ import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
 import { renderLogin } from "./login.ts";
+import { askForLogin } from "./step-up.ts";
 import { createToolSearch } from "./tool-search.ts";
 import { renderEntrance, renderExecutions, renderHeader, renderIsolation, renderUpstreams } from "./views.ts";
 
@@ -31,7 +32,7 @@ void open();
 async function open(): Promise<void> {
   const code = takeCode();
   show(header, ...renderHeader(undefined));
-  const api = createApi();
+  const api = createApi(() => askForLogin(api));
   canLogIn = await api.canLogIn().catch(() => false);
   if (canLogIn && location.pathname === "/login") return renderLogin(content, api);
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
@@ -54,10 +55,11 @@ function takeCode(): string | undefined {
   return sent;
 }
 
-/** Never polls twice at once, and not in a hidden tab. */
+/** Never polls twice at once, not in a hidden tab, and not during a login, which replaces the session. */
 async function keepFresh(api: Api): Promise<void> {
   for (;;) {
-    const isLetIn = document.hidden || (await refresh(api));
+    const isBusy = document.hidden || document.querySelector("dialog[open]") !== null;
+    const isLetIn = isBusy || (await refresh(api));
     if (!isLetIn) return;
     await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
   }

@@ -76,7 +76,7 @@ export function createLogins(powers: LoginPowers): PasswordLogins {
       const holder = await limit.take(name, origin);
       const id = nameOfPerson(`person:${name}`) === undefined ? undefined : toPersonId(name);
       const person = id && (await find(id));
-      const stored = await store.findPassword(person?.id ?? toPersonId("nobody"));
+      const stored = await store.findPassword(person?.id ?? toPersonId("unknown"));
       const verifier = person ? stored?.verifier : undefined;
       const { isRight, isOutdated } = await passwords.verify(password, verifier);
       if (!person || !isRight) {

@@ -2,6 +2,7 @@
 
 import type { Settings } from "../config/index.ts";
 import { defined } from "../domain/index.ts";
+import { MINUTE_MS } from "../timing/index.ts";
 import type { HttpDoor } from "./gateway.ts";
 
 export { serveMcpOverStdio } from "./mcp/serve-stdio.ts";
@@ -25,6 +26,9 @@ export interface HttpServers {
   readonly openTo: string | undefined;
   close(): Promise<void>;
 }
+
+/** In local mode the page can do no more than a command of the same user. */
+const STEP_UP_MINUTES = { local: 0, required: 15 } as const;
 
 /**
  * Serves MCP, the API and the page on one address, or the last two on another. Rejects as `listen`. Loads here what
@@ -58,6 +62,7 @@ export async function serveHttp({ server, storePath, uid, warn, ...door }: HttpO
           url: trim(publicUrl) ?? `${scheme}://${place.host.includes(":") ? `[${place.host}]` : place.host}:${opened}`,
           addresses: findOwnAddresses({ host: place.host, port: opened, isEncrypted, publicUrl, allowedHosts }),
           hasPage: parts.hasPage,
+          stepUpMs: MINUTE_MS * (server.sessions.stepUpMinutes ?? STEP_UP_MINUTES[auth]),
           now: Date.now,
           ...(parts.mcp && { mcp: createMcpRoutes({ gateway, report }, { now: Date.now }) }),
         }),

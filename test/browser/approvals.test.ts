@@ -16,6 +16,7 @@ import { memoryRules, openQueue, requestOf } from "../../src/policy/approvals/fi
 import type { RequestParts } from "../../src/policy/approvals/fixtures/open-queue.ts";
 import { PROFILE_RULES } from "../../src/policy/decision.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
+import type { StartOptions } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import { buildWeb } from "../../web/build-web.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -52,14 +53,18 @@ const EVIDENCE = {
 } as const;
 
 /** The page with one waiting call, or one question of a server. */
-async function visit(t: TestContext, asked: RequestParts & { readonly question?: "form" | "url" }) {
+async function visit(
+  t: TestContext,
+  asked: RequestParts & { readonly question?: "form" | "url" },
+  start: StartOptions = {},
+) {
   const queue = await openQueue();
   t.after(() => queue[Symbol.asyncDispose]());
   const { approvals, store } = queue;
   const { rules, written } = memoryRules();
   const findChange = async () => undefined;
   const desk = createDesk({ approvals, store, rules, hide: (text) => text, findChange });
-  const { listener, identity } = await startApp(t, webFolder, { approvals: desk });
+  const { listener, identity, room } = await startApp(t, webFolder, { approvals: desk }, start);
   const call = { ...requestOf(asked), evidence: async () => EVIDENCE };
   const { server, message } = { server: "shop", message: "Who pays?" };
   const { id } = await approvals.request(
@@ -82,7 +87,8 @@ async function visit(t: TestContext, asked: RequestParts & { readonly question?:
   const article = page.getByRole("article");
   await article.waitFor();
   const whenDecided = () => article.waitFor({ state: "detached" });
-  return { page, article, id, written, complaints, whenDecided, find: () => approvals.find(id) };
+  const find = () => approvals.find(id);
+  return { page, article, id, written, complaints, whenDecided, find, listener, identity, room };
 }
 
 test("the admin page shows the evidence with its limits and approves for the chosen scope", options, async (t) => {
@@ -146,4 +152,36 @@ test("the admin page answers a server that asks to open an address", options, as
   await article.getByRole("button", { name: "I have opened the address" }).click();
   await whenDecided();
   assert.equal((await find())?.state, "approved");
+});
+
+test("the admin page asks for a new login before a decision, and then repeats it", options, async (t) => {
+  const start = { auth: "required", stepUpMs: 60_000 } as const;
+  const { page, article, find, whenDecided, listener, identity, room, complaints } = await visit(t, {}, start);
+  const approve = article.getByRole("button", { name: "Approve" });
+  const dialog = page.getByRole("dialog", { name: "Log in again" });
+  room.clock.now += 60_001;
+  await approve.click();
+  await dialog.getByText("glovebox open").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Nothing was changed: this needs a new login.").waitFor();
+  assert.equal((await find())?.state, "pending");
+
+  await identity.people.add("ada", ["operator"], OPERATOR);
+  const { code } = await identity.logins.invite("ada", OPERATOR);
+  await page.goto(`${listener.url}/login#invite=${code}`);
+  for (const label of ["New password", "The same again"]) await page.getByLabel(label).fill("correct horse battery");
+  await page.getByRole("button", { name: "Set password and log in" }).click();
+  await article.waitFor();
+  room.clock.now += 60_001;
+  await approve.click();
+  assert.equal(await dialog.getByLabel("Name").inputValue(), "ada");
+  await dialog.getByLabel("Password").fill("correct horse batter");
+  await dialog.getByRole("button", { name: "Log in and continue" }).click();
+  await dialog.getByText("The name or the password is wrong").waitFor();
+  assert.equal((await find())?.state, "pending");
+  await dialog.getByLabel("Password").fill("correct horse battery");
+  await dialog.getByRole("button", { name: "Log in and continue" }).click();
+  await whenDecided();
+  const decided = await find();
+  assert.deepEqual([decided?.state, decided?.decidedBy, complaints], ["approved", "person:ada", []]);
 });

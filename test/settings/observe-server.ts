@@ -79,6 +79,13 @@ const refusedOrigin = async ({ url, records }: Served): Promise<unknown> => {
   return records.at(-1)?.subject;
 };
 
+/** A change in a session that was opened long ago: the clock of the room is behind that of the server. */
+const changeLater = async ({ url, identity }: Served): Promise<number> => {
+  const { secret } = await identity.sessions.open(OPERATOR, "test");
+  const headers = { origin: url, cookie: `glovebox-${new URL(url).port}=${secret}` };
+  return (await fetch(`${url}/api/sessions/se_other`, { method: "DELETE", headers })).status;
+};
+
 /** Whether the person behind an agent, and another one, may decide; then who has to decide a destructive call. */
 function decideAs(person: Principal, effect: "read" | "destroy", verdict: "approve" | "reject" = "approve") {
   return async (approvals: unknown): Promise<unknown> => {
@@ -111,6 +118,7 @@ export const LISTEN_OBSERVATIONS = {
     [PUBLIC, "http://localhost:9"],
     [{ publicUrl: "https://gloves.example" }, "https://gloves.example"],
   ),
+  "server.sessions.stepUpMinutes": compare(look(changeLater), [{ sessions: { stepUpMinutes: 1 } }, 401], [{}, 200]),
   "server.allowedHosts": async () => {
     const ask = look(({ url }) => send(url, "/health", { host: "inside.example" }));
     assert.deepEqual([await ask({ allowedHosts: ["inside.example"] }), await ask({})], [200, 403]);

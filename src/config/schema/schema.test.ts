@@ -225,6 +225,7 @@ test("listSettingPaths lists every setting", () => {
     "server.port",
     "server.proxyToken",
     "server.publicUrl",
+    "server.sessions.stepUpMinutes",
     "server.tls.cert",
     "server.tls.key",
     "server.trustedProxies",

@@ -9,6 +9,8 @@ import { oauthSchema } from "./oauth-schema.ts";
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 const MIN_PROXY_TOKEN = 16;
+/** 30 days, as long as a session. */
+const MAX_STEP_UP_MINUTES = 43_200;
 
 const host = z.string().refine((text) => HOST.test(text), "expected an address or a host name without a port");
 const port = integer([0, 65_535], 4747, "The port of `glovebox serve`; 0 chooses a free port.");
@@ -41,6 +43,15 @@ export const serverSchema = z
       "Whether processes of this user need an access token for `/mcp`. For an address that other machines can reach, it is always required.",
     ),
     oauth: oauthSchema,
+    sessions: z
+      .strictObject({
+        stepUpMinutes: optional(
+          z.int().min(0).max(MAX_STEP_UP_MINUTES),
+          "How long after a login a session on the page may change something; then it must log in again. 0 never asks. Without it: 15, and 0 in local mode.",
+        ),
+      })
+      .prefault({})
+      .describe("Sessions of people on the page."),
     publicUrl: optional(
       z.string().refine(isPublicUrl, "expected an https URL without a path; http is allowed for this machine only"),
       "The address that clients use, such as that of a reverse proxy.",

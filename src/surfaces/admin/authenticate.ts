@@ -6,6 +6,7 @@ import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import type { FoundSession, Identity, OpenedSession, TokenScope } from "../../identity/index.ts";
 import type { ClientAddress } from "./client-address.ts";
+import { STEP_UP } from "./contract.ts";
 
 /** The verified maker of a request. */
 export interface Caller {
@@ -37,6 +38,9 @@ export interface AuthOptions {
   readonly localToken?: string | undefined;
   /** The public address, without a slash at the end. */
   readonly url: string;
+  /** How long after a login a session may change something; without it or with 0, as long as it lasts. */
+  readonly stepUpMs?: number;
+  readonly now: () => number;
 }
 
 /** An error with the challenge that tells a client what to send. */
@@ -51,7 +55,7 @@ export class AuthenticationError extends GloveboxError {
 
 const MAX_AUTHORIZATION_CHARS = 8_192;
 
-export function createAuthenticator({ identity, auth, localToken, url }: AuthOptions) {
+export function createAuthenticator({ identity, auth, localToken, url, stepUpMs = 0, now }: AuthOptions) {
   const metadata = auth === "required" ? `resource_metadata="${url}/.well-known/oauth-protected-resource/mcp"` : "";
   const challenge = (...parts: readonly string[]): string =>
     `Bearer ${[...parts, metadata].filter((part) => part !== "").join(", ") || 'realm="glovebox"'}`;
@@ -91,6 +95,12 @@ export function createAuthenticator({ identity, auth, localToken, url }: AuthOpt
       if (method !== "GET" && method !== "HEAD") refuseCrossSite(headers);
       return { principal: session.principal, session };
     },
+    /** Rejects, as RFC 9470 describes, a change in a session whose last login is too long ago or in the future. */
+    requireRecentLogin({ session }: Caller): void {
+      if (!session || stepUpMs === 0 || Math.abs(now() - session.authenticatedAt) <= stepUpMs) return;
+      const sent = challenge(`error="${STEP_UP}"`, `max_age="${stepUpMs / 1000}"`);
+      throw new AuthenticationError("REQUEST_UNAUTHENTICATED", ...STALE_LOGIN, sent);
+    },
     /** Rejects with REQUEST_FORBIDDEN unless the caller's token has all of these scopes. Names all of them at once. */
     requireScopes({ scopes }: Caller, ...wanted: readonly TokenScope[]): void {
       if (!scopes || wanted.every((scope) => isCovered(scope, scopes))) return;
@@ -111,6 +121,11 @@ const HINTS = {
   local: "Run the client as the user who started Glovebox, or send the token in local.token beside the store",
   required: "Send `Authorization: Bearer gbx_…`; an operator makes one with `glovebox tokens create`",
 } as const;
+
+const STALE_LOGIN = [
+  "A change needs a recent login, and that of this session is too long ago",
+  "Log in again and repeat it; on the machine of the gateway use `glovebox open`",
+] as const;
 
 /** `execute` covers `execute:read`, and reads are all that `execute:read` allows: the bridge refuses the rest. */
 function isCovered(scope: TokenScope, scopes: readonly TokenScope[]): boolean {

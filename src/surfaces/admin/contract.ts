@@ -188,6 +188,9 @@ export const ledgerSchema = z.object({
 /** `GET /api/session`, and the answer to `POST /api/session` with `{ "code" }`. */
 export const sessionSchema = z.object({ principal: z.string(), roles: list(z.string()), authenticatedAt: z.number() });
 
+/** In `WWW-Authenticate` of a 401: the session is valid, but a change needs a new login first (RFC 9470). */
+export const STEP_UP = "insufficient_user_authentication";
+
 /** `GET /api/login`: how people can log in. Needs no session. */
 export const loginSchema = z.object({ password: z.boolean() });
 

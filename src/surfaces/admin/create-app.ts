@@ -22,6 +22,7 @@ export interface AppOptions extends HttpDoor {
   readonly url: string;
   readonly auth: AuthOptions["auth"];
   readonly localToken?: string | undefined;
+  readonly stepUpMs?: number;
   readonly trustedProxies?: readonly string[];
   readonly proxyToken?: string | undefined;
   /** Answers `/mcp`. Closed with the application. Absent on the address of the page alone. */
@@ -147,7 +148,10 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     c.header("cache-control", "no-store");
     const { method, raw, path } = c.req;
     if (isLogin(method, path, options.auth)) return next();
-    c.set("caller", await authenticator.identifyForApi(raw.headers, method, c.get("client")));
+    const caller = await authenticator.identifyForApi(raw.headers, method, c.get("client"));
+    // Every change of every route, so that none is forgotten; only the own session can always be ended.
+    if (method !== "GET" && method !== "HEAD" && path !== "/api/session") authenticator.requireRecentLogin(caller);
+    c.set("caller", caller);
     return next();
   });
   app.route("/api", createLoginRoutes(options));

@@ -124,11 +124,57 @@ test("the session of a removed person ends at once", async (t) => {
   assert.equal((await post("/api/login", logIn)).status, 401);
 });
 
-test("in local mode there are no passwords, and the page says so", async (t) => {
+test("in local mode people do not log in with passwords, and the page knows it", async (t) => {
   const remote = await start(t);
   assert.equal((await remote.send("/api/login")).body, '{"password":true}');
   const { post, code, send } = await start(t, { auth: "local" });
   assert.equal((await send("/api/login")).body, '{"password":false}');
   assert.equal((await post("/api/login", logIn)).status, 401);
   assert.equal((await post("/api/invite", { code, password: PASSWORD })).status, 401);
+});
+
+const STEP_UP_MS = 15 * 60_000;
+
+test("a change needs a recent login, and reading and logging out do not", async (t) => {
+  const { post, ask, code, room } = await start(t, { stepUpMs: STEP_UP_MS });
+  const cookie = cookieOf(await post("/api/invite", { code, password: PASSWORD }));
+  room.clock.now += STEP_UP_MS;
+  assert.equal((await ask(cookie, "/api/sessions/se_other", "DELETE")).body, '{"ended":0}');
+  for (const at of [room.clock.now + 1, room.clock.now - 2 * STEP_UP_MS - 1]) {
+    room.clock.now = at;
+    for (const [path, method] of [
+      ["/api/sessions/se_other", "DELETE"],
+      ["/api/sessions", "DELETE"],
+      ["/api/tokens", "POST"],
+      ["/api/tokens/tk_other", "DELETE"],
+      ["/api/approvals/ap_other", "POST"],
+      ["/api/anything", "PUT"],
+    ] as const) {
+      const { status, headers } = await ask(cookie, path, method);
+      const challenge = /error="insufficient_user_authentication", max_age="900"/;
+      assert.equal(status, 401, path);
+      assert.match(headers["www-authenticate"] ?? "", challenge);
+    }
+    assert.equal((await ask(cookie, "/api/sessions")).status, 200);
+  }
+  room.clock.now += 2 * STEP_UP_MS + 1;
+  const fresh = cookieOf(await post("/api/login", logIn, { origin: "http://127.0.0.1", cookie }));
+  assert.equal(fresh, "", "another origin cannot step up");
+  const renewed = cookieOf(await post("/api/login", logIn));
+  assert.equal((await ask(renewed, "/api/sessions/se_other", "DELETE")).status, 200);
+  assert.equal((await ask(cookie, "/api/session", "DELETE")).body, '{"ended":1}');
+});
+
+test("a new code of glovebox open is a login, and without a limit the session is enough", async (t) => {
+  for (const stepUpMs of [STEP_UP_MS, 0]) {
+    const { ask, post, identity, room } = await start(t, { auth: "local", stepUpMs });
+    const open = async () =>
+      cookieOf(await post("/api/session", { code: await identity.sessions.createCode(OPERATOR) }));
+    const cookie = await open();
+    const change = async (own: string) => (await ask(own, "/api/sessions/se_other", "DELETE")).status;
+    assert.equal(await change(cookie), 200);
+    room.clock.now += STEP_UP_MS + 1;
+    assert.equal(await change(cookie), stepUpMs === 0 ? 200 : 401);
+    assert.equal(await change(await open()), 200);
+  }
 });
