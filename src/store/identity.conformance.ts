@@ -31,6 +31,7 @@ export function describeIdentity(open: OpenStore): void {
   describePeople(open);
   describeTokens(open);
   describeSessions(open);
+  describeOauth(open);
 }
 
 function describePeople(open: OpenStore): void {
@@ -164,6 +165,32 @@ function describeSessions(open: OpenStore): void {
     assert.equal(await identity.takeCode(digest, "open", 10), undefined);
     await identity.addCode({ ...code, digest: new Uint8Array([8]) }, 10);
     await identity.addCode(code, 11); // the first one has expired, so its digest is free
+  });
+}
+
+function describeOauth(open: OpenStore): void {
+  test("a record of the authorization server is consumed once and removed with its grant or person", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const [one, two, grant, uid] = [1, 2, 3, 4].map((byte) => new Uint8Array([byte]));
+    const [digest, other] = [known(one), known(two)];
+    const row = { digest, model: "AccessToken", sealed: new Uint8Array([9]), person: "ada" };
+    await identity.putOauthRecord({ ...row, expiresAt: 10, grantDigest: known(grant), uidDigest: known(uid) }, 0);
+    assert.equal((await identity.findOauthRecord({ digest }, 9))?.person, "ada");
+    assert.equal((await identity.findOauthRecord({ uid: known(uid) }, 9))?.model, "AccessToken");
+    assert.equal(await identity.findOauthRecord({ digest }, 10), undefined);
+    assert.deepEqual(
+      await Promise.all([identity.consumeOauthRecord(digest, 5), identity.consumeOauthRecord(digest, 5)]),
+      [true, false],
+    );
+    await identity.putOauthRecord({ ...row, digest: other }, 0);
+    assert.equal(await identity.removeOauthRecords({ grant: known(grant) }), 1);
+    assert.ok(await identity.findOauthRecord({ digest: other }, 99));
+    const counts = ["AccessToken", "Client"].map((model) => identity.countOauthRecords(model, 99));
+    assert.deepEqual(await Promise.all(counts), [1, 0]);
+    assert.equal(await identity.removeOauthRecords({ person: "bob" }), 0);
+    assert.equal(await identity.removeOauthRecords({ person: "ada" }), 1);
+    assert.equal(await identity.removeOauthRecords({ digest: other }), 0);
   });
 }
 

@@ -70,6 +70,21 @@ export const PASSWORD = createShape({
 });
 export type PasswordRow = RowOf<typeof PASSWORD>;
 
+/** A record of the authorization server: a client, a code, a token, a grant. */
+export const OAUTH_RECORD = createShape({
+  digest: bytes,
+  model: text,
+  /** The grant that it belongs to. */
+  grantDigest: optional(bytes),
+  uidDigest: optional(bytes),
+  /** The person who gave it, without `person:`. */
+  person: optional(text),
+  sealed: bytes,
+  expiresAt: optional(integer),
+  consumedAt: optional(integer),
+});
+export type OauthRow = RowOf<typeof OAUTH_RECORD>;
+
 export interface IdentityStore {
   /** Returns false if the name exists. */
   addPerson(row: PersonRow): Promise<boolean>;
@@ -114,6 +129,20 @@ export interface IdentityStore {
   /** Removes the code and returns it, unless it has expired or is for another purpose: of two processes one gets it. */
   takeCode(digest: Uint8Array, purpose: string, now: Instant): Promise<CodeRow | undefined>;
   removeCodes(principal: PrincipalId, purpose: string): Promise<void>;
+  /** Replaces one with the same digest. Also removes expired ones. */
+  putOauthRecord(row: OauthRow, now: Instant): Promise<void>;
+  /** An expired one is not found. */
+  findOauthRecord(
+    by: { readonly digest: Uint8Array } | { readonly uid: Uint8Array },
+    now: Instant,
+  ): Promise<OauthRow | undefined>;
+  /** Returns false if it was consumed before: of two processes one consumes it. */
+  consumeOauthRecord(digest: Uint8Array, at: Instant): Promise<boolean>;
+  countOauthRecords(model: string, now: Instant): Promise<number>;
+  /** Returns the number of records. */
+  removeOauthRecords(
+    which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly person: string },
+  ): Promise<number>;
   /** Hands all records of a principal over to another one. Returns the number of executions. */
   handOver(from: PrincipalId, to: PrincipalId): Promise<number>;
 }

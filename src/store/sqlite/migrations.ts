@@ -303,4 +303,21 @@ export const MIGRATIONS: readonly string[] = [
     set_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `,
+  // Records of the authorization server, sealed; ids are keyed digests.
+  `
+  CREATE TABLE oauth_records (
+    digest BLOB PRIMARY KEY,
+    model TEXT NOT NULL,
+    grant_digest BLOB,
+    uid_digest BLOB,
+    person TEXT,
+    sealed BLOB NOT NULL,
+    expires_at INTEGER,
+    consumed_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX oauth_records_by_grant ON oauth_records (grant_digest) WHERE grant_digest IS NOT NULL;
+  CREATE INDEX oauth_records_by_uid ON oauth_records (uid_digest) WHERE uid_digest IS NOT NULL;
+  CREATE INDEX oauth_records_by_person ON oauth_records (person) WHERE person IS NOT NULL;
+  CREATE INDEX oauth_records_by_expiry ON oauth_records (expires_at) WHERE expires_at IS NOT NULL;
+`,
 ];

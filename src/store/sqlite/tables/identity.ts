@@ -1,6 +1,6 @@
 /** People, tokens, sessions and one-time codes. */
 
-import { CODE, PASSWORD, PERSON, SESSION, TOKEN } from "../../identity.ts";
+import { CODE, OAUTH_RECORD, PASSWORD, PERSON, SESSION, TOKEN } from "../../identity.ts";
 import type { IdentityStore } from "../../identity.ts";
 
 import { insertInto } from "../connection.ts";
@@ -15,6 +15,7 @@ export function createIdentity(connection: Connection): IdentityStore {
     ...createPasswords(connection),
     ...createTokens(connection),
     ...createSessions(connection),
+    ...createOauth(connection),
   };
 }
 
@@ -119,7 +120,40 @@ function createTokens({ database, read, write, commit }: Connection): TokenStore
   };
 }
 
-type SessionStore = Omit<IdentityStore, keyof PasswordStore | keyof PeopleStore | keyof TokenStore>;
+type OauthStore = Pick<
+  IdentityStore,
+  "consumeOauthRecord" | "countOauthRecords" | "findOauthRecord" | "putOauthRecord" | "removeOauthRecords"
+>;
+
+function createOauth({ database, read, write }: Connection): OauthStore {
+  const insert = database.prepare(insertInto("oauth_records", OAUTH_RECORD).replace(/^INSERT/, "INSERT OR REPLACE"));
+  const expire = database.prepare("DELETE FROM oauth_records WHERE expires_at <= ?");
+  const isValid = "(expires_at IS NULL OR expires_at > ?)";
+  const byDigest = database.prepare(`SELECT * FROM oauth_records WHERE digest = ? AND ${isValid}`);
+  const byUid = database.prepare(`SELECT * FROM oauth_records WHERE uid_digest = ? AND ${isValid}`);
+  const consume = database.prepare("UPDATE oauth_records SET consumed_at = ? WHERE digest = ? AND consumed_at IS NULL");
+  const count = database.prepare(`SELECT count(*) AS count FROM oauth_records WHERE model = ? AND ${isValid}`);
+  const remove = database.prepare("DELETE FROM oauth_records WHERE digest = ? OR grant_digest = ? OR person = ?");
+  return {
+    putOauthRecord: (row, now) =>
+      write(() => {
+        expire.run(now);
+        insert.run(...OAUTH_RECORD.toValues(row));
+      }),
+    findOauthRecord: (by, now) =>
+      read(() => OAUTH_RECORD.parseIfFound("digest" in by ? byDigest.get(by.digest, now) : byUid.get(by.uid, now))),
+    countOauthRecords: (model, now) => read(() => Number(count.get(model, now)?.["count"])),
+    consumeOauthRecord: (digest, at) => write(() => Number(consume.run(at, digest).changes) > 0),
+    removeOauthRecords: (which) =>
+      write(() => {
+        const digest = "digest" in which ? which.digest : null;
+        const grant = "grant" in which ? which.grant : null;
+        return Number(remove.run(digest, grant, "person" in which ? which.person : null).changes);
+      }),
+  };
+}
+
+type SessionStore = Omit<IdentityStore, keyof OauthStore | keyof PasswordStore | keyof PeopleStore | keyof TokenStore>;
 
 function createSessions({ database, read, write }: Connection): SessionStore {
   const insert = database.prepare(insertInto("sessions", SESSION));
