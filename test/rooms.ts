@@ -203,7 +203,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   identity: {
     folders: ["oauth"],
-    interface: ["powers.ts", "principals.ts", "record-refusals.ts", "scopes.ts", "tokens.ts"],
+    interface: ["powers.ts", "principals.ts", "record-refusals.ts", "scopes.ts", "token-text.ts", "tokens.ts"],
   },
   ledger: {
     folders: ["export", "signing"],

@@ -3,7 +3,6 @@
 import { createHmac } from "node:crypto";
 
 import type { Instant, Principal, PrincipalId, Seal } from "../domain/index.ts";
-import type { Egress } from "../egress/index.ts";
 import type { LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -12,8 +11,8 @@ import type { PasswordLogins } from "./logins.ts";
 import { createPasswords } from "./passwords.ts";
 import type { Passwords } from "./passwords.ts";
 import { createOauthAgents } from "./oauth/oauth-agents.ts";
-import { createExternalVerifier } from "./oauth/verify-external.ts";
-import type { ExternalIssuer, PresentedToken } from "./oauth/verify-external.ts";
+import { openOauth } from "./oauth/open-oauth.ts";
+import type { OauthLogins, OauthOptions } from "./oauth/open-oauth.ts";
 import { ADOPTED_KEY, createPeople } from "./people.ts";
 import type { People } from "./people.ts";
 import type { IdentityPowers } from "./powers.ts";
@@ -25,17 +24,12 @@ import { createSessions } from "./sessions.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStop } from "./stop-executions.ts";
 import { createTokens, findProblem } from "./tokens.ts";
-import { TOKEN_PREFIX } from "./token-text.ts";
-import type { Tokens, VerifiedToken } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
 
-export interface Identity {
+export interface Identity extends OauthLogins {
   readonly people: People;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
-  /** An access token of any kind. Returns `undefined` for one that is not valid. Rejects as `createExternalVerifier`. */
-  readonly verify: (token: PresentedToken) => Promise<VerifiedToken | undefined>;
-  /** The external authorization server, if there is one. */
-  readonly issuer?: string;
   readonly logins: PasswordLogins;
   /** Clients of the local user on this machine: `local`, or an agent of the person who adopted them. */
   readonly local: () => Promise<Principal>;
@@ -53,7 +47,7 @@ export interface IdentityOptions {
   readonly store: Pick<Store, "cancellations" | "executions" | "identity" | "meta" | "quotas">;
   readonly ledger: { write(entry: LedgerEntry, durability?: "batched"): Promise<unknown> };
   /** Its keys for digests of credentials outlive a rotation of the vault's key. */
-  readonly vault: { openSeal(): Promise<Pick<Seal, "derive">> };
+  readonly vault: { openSeal(): Promise<Pick<Seal, "close" | "derive" | "open">> };
   readonly now: () => Instant;
   readonly random: (count: number) => Uint8Array;
   /** For a gateway that serves HTTP. */
@@ -62,17 +56,13 @@ export interface IdentityOptions {
   readonly passwords?: Passwords;
 }
 
-export interface OauthOptions {
-  readonly egress: Pick<Egress, "fetchFrom">;
-  readonly external?: ExternalIssuer | undefined;
-}
-
 const ID_BYTES = 12;
 
 /** Owns nothing that must be closed. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { store, ledger, now, oauth } = options;
-  const powers = await createPowers(options);
+  const seal = await options.vault.openSeal();
+  const powers = createPowers(options, seal);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
   const agents = createOauthAgents(store);
@@ -101,7 +91,6 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   };
 
   const tokens = createTokens(powers, refuse, isPerson);
-  const external = oauth?.external && createExternalVerifier(oauth.external, { ...oauth, now, agents, refuse });
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
 
@@ -110,9 +99,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     tokens,
     sessions,
     logins: createLogins({ ...powers, quotas: store.quotas, passwords, sessions, refuse, find: resolve }),
-    verify: (token) =>
-      external && !token.text.startsWith(TOKEN_PREFIX) ? external(token) : tokens.verify(token.text, token.origin),
-    ...(oauth?.external && { issuer: oauth.external.issuer }),
+    ...openOauth(oauth, { ...powers, agents, refuse, tokens }, seal),
     local,
     resolve,
     personOf: async (id) => (await resolve(id))?.person,
@@ -124,8 +111,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   };
 }
 
-async function createPowers({ store, ledger, vault, now, random }: IdentityOptions): Promise<IdentityPowers> {
-  const seal = await vault.openSeal();
+function createPowers({ store, ledger, now, random }: IdentityOptions, seal: Pick<Seal, "derive">): IdentityPowers {
   const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
   return {
     store: store.identity,

@@ -81,6 +81,8 @@ async function endAll(name: string, by: Principal, { store, record, now, stop }:
     await record({ actor: by.id, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
   for (const { id } of await store.endSessions({ principal: person }))
     await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal: person } });
+  // Logins of MCP clients for the person.
+  await store.removeOauthRecords({ person: name });
   const revoked = new Set<string>(tokens.map((token) => toTokenId(token.name)));
   await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, by.id);
 }

@@ -61,12 +61,14 @@ export async function serveHttp({ server, storePath, uid, warn, ...door }: HttpO
           trustedProxies: server.trustedProxies,
           url: trim(publicUrl) ?? `${scheme}://${place.host.includes(":") ? `[${place.host}]` : place.host}:${opened}`,
           addresses: findOwnAddresses({ host: place.host, port: opened, isEncrypted, publicUrl, allowedHosts }),
+          pageUrl: () => pageUrl,
           hasPage: parts.hasPage,
           stepUpMs: MINUTE_MS * (server.sessions.stepUpMinutes ?? STEP_UP_MINUTES[auth]),
           now: Date.now,
           ...(parts.mcp && { mcp: createMcpRoutes({ gateway, report }, { now: Date.now }) }),
         }),
     });
+  let pageUrl = "";
   await using opened = new AsyncDisposableStack();
   const main = await open({ host, port }, { mcp: true, hasPage: admin === undefined });
   opened.defer(() => main.close());
@@ -74,10 +76,11 @@ export async function serveHttp({ server, storePath, uid, warn, ...door }: HttpO
   if (page) opened.defer(() => page.close());
   const listeners = opened.move();
   const url = trim(publicUrl) ?? main.url;
+  pageUrl = page?.url ?? url;
   const isOpen = auth === "local" && (uid === undefined || !(await canFindOwners()));
   return {
     url,
-    pageUrl: page?.url ?? url,
+    pageUrl,
     openTo: isOpen ? "every process of this machine: this system does not tell which user connects" : undefined,
     close: () => listeners.disposeAsync(),
   };

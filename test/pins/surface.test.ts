@@ -69,6 +69,7 @@ test("production has these dependencies, each at one exact version", () => {
     "isolated-vm",
     "jose",
     "jsonc-parser",
+    "oidc-provider",
     "re2js",
     "typescript",
     "yaml",

@@ -9,6 +9,8 @@ import type { TokenScope } from "../scopes.ts";
 
 const DIGEST_CHARS = 16;
 const MAX_SHOWN = 40;
+/** Another length than that of a digest. */
+const REGISTERED_BYTES = 10;
 /** The end of a name that was made from another id. */
 const DERIVED = new RegExp(`-[0-9a-f]{${DIGEST_CHARS}}$`);
 /** The client of people on this machine. */
@@ -23,6 +25,19 @@ export function toClientName(clientId: string): string {
   const shown = (URL.parse(clientId)?.hostname || clientId).replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, MAX_SHOWN);
   const digest = createHash("sha256").update(clientId).digest("hex").slice(0, DIGEST_CHARS);
   return `${/^[A-Za-z0-9]/.test(shown) ? shown : "client"}-${digest}`;
+}
+
+/** The id of a client that registers itself: what it calls itself, for people who read it, and a number that is unique. */
+export function toRegisteredId(name: unknown, random: (count: number) => Uint8Array): string {
+  const shown =
+    typeof name === "string"
+      ? name
+          .toLowerCase()
+          .replaceAll(/[^a-z0-9]+/g, "-")
+          .slice(0, MAX_SHOWN)
+      : "";
+  const number = Buffer.from(random(REGISTERED_BYTES)).toString("hex");
+  return `${shown.replaceAll(/^-+|-+$/g, "") || "client"}-${number}`;
 }
 
 /** Those that a client of `/mcp` can have, in the order of the table; others are ignored. */

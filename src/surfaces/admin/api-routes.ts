@@ -164,7 +164,14 @@ export function parseRequest<Schema extends z.ZodType>(
 }
 
 /** Counts while it reads, because a body may have no length header. */
-export async function readBody({ body }: Request): Promise<unknown> {
+export async function readBody(request: Request): Promise<unknown> {
+  const raw = parseJson(await readText(request));
+  if (raw !== undefined) return raw;
+  throw new GloveboxError("REQUEST_INVALID", "The body is not JSON", { hint: 'Send { "verdict": "approve" }' });
+}
+
+/** Throws `LIMIT_SIZE`. */
+export async function readText({ body }: Request): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
@@ -176,9 +183,7 @@ export async function readBody({ body }: Request): Promise<unknown> {
     }
     chunks.push(chunk);
   }
-  const raw = parseJson(Buffer.concat(chunks).toString("utf8"));
-  if (raw !== undefined) return raw;
-  throw new GloveboxError("REQUEST_INVALID", "The body is not JSON", { hint: 'Send { "verdict": "approve" }' });
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string | undefined): Id | undefined {

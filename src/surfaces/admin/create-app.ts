@@ -15,11 +15,17 @@ import { createClientAddress } from "./client-address.ts";
 import { checkAddress, checkBodySize } from "./guard.ts";
 import type { OwnAddresses } from "./guard.ts";
 import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
+import { addAuthorization, addConsent } from "./oauth-routes.ts";
+import type { OauthServer } from "./oauth-routes.ts";
+import { runNode } from "./run-node.ts";
+import { secure } from "./security-headers.ts";
 
 export interface AppOptions extends HttpDoor {
   readonly addresses: OwnAddresses;
   /** The address that clients use, without a slash at the end. */
   readonly url: string;
+  /** The address of the page; by default `url`. */
+  readonly pageUrl?: () => string;
   readonly auth: AuthOptions["auth"];
   readonly localToken?: string | undefined;
   readonly stepUpMs?: number;
@@ -39,26 +45,6 @@ export interface App {
   stop(): Promise<void>;
   close(): Promise<void>;
 }
-
-/** Trusted Types turn a mistake (`innerHTML`) into an error instead of a vulnerability, in browsers that support them. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-
-const SECURITY_HEADERS = {
-  "content-security-policy": CONTENT_SECURITY_POLICY,
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
-};
 
 const METRICS_HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
 
@@ -90,7 +76,11 @@ export function createApp(options: AppOptions): App {
     const check = await gateway.check();
     return c.json(toReadiness(check), check.isReady ? 200 : 503);
   });
-  if (mcp) addMcp(app, { ...options, mcp }, authenticator);
+  const place = { pageUrl: () => options.url, ...options, runNode };
+  const authorization = options.auth === "required" ? options.identity.openAuthorization?.(place) : undefined;
+  if (mcp) addMcp(app, { ...options, mcp, authorization }, authenticator);
+  if (authorization && mcp) addAuthorization(app, { ...options, authorization });
+  if (authorization && hasPage) addConsent(app, { ...options, authorization });
   if (hasPage) addPage(app, options, authenticator);
   return {
     fetch: async (request, connection) => secure(await app.fetch(request, { connection })),
@@ -121,11 +111,14 @@ function createGuard(options: AppOptions): MiddlewareHandler<AppEnv> {
 
 function addMcp(
   app: Hono<AppEnv>,
-  options: AppOptions & { readonly mcp: McpHandler },
+  options: AppOptions & { readonly mcp: McpHandler; readonly authorization: OauthServer | undefined },
   authenticator: Authenticator,
 ): void {
-  const { gateway, mcp, auth, url, identity } = options;
-  const issuers = identity.issuer === undefined ? undefined : [identity.issuer];
+  const { gateway, mcp, auth, url, identity, authorization } = options;
+  const findIssuers = async (): Promise<readonly string[] | undefined> => {
+    if (identity.issuer !== undefined) return [identity.issuer];
+    return (await authorization?.describe()) ? [url] : undefined;
+  };
   app.all("/mcp", async (c) => {
     const { raw } = c.req;
     const caller = await authenticator.identify(raw.headers, c.get("client"), c.env.connection);
@@ -133,7 +126,7 @@ function addMcp(
   });
   if (auth === "required")
     for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"])
-      app.get(path, (c) => c.json(describeResource(url, MCP_SCOPES, issuers)));
+      app.get(path, async (c) => c.json(describeResource(url, MCP_SCOPES, await findIssuers())));
   if (gateway.metrics)
     app.get("/metrics", async (c) => {
       const caller = await authenticator.identify(c.req.raw.headers, c.get("client"), c.env.connection);
@@ -198,10 +191,4 @@ function respondError(thrown: unknown, report: AppOptions["report"]): Response {
   const error = toPublicError(thrown, report);
   const headers = thrown instanceof AuthenticationError ? { "www-authenticate": thrown.challenge } : {};
   return Response.json({ error }, { status: ERRORS[error.code].http, headers });
-}
-
-/** Applied to every answer, including errors, outside of the routes, so that no route can miss it. */
-function secure(response: Response): Response {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
-  return response;
 }

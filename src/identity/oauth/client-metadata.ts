@@ -1,0 +1,58 @@
+/** What the authorization server keeps of a client's description of itself: the few fields that it uses, within limits. */
+
+import { isJsonObject, parseJson } from "../../domain/index.ts";
+import type { Egress, FetchLike } from "../../egress/index.ts";
+import { cleanText } from "../../text/index.ts";
+
+import type { OauthPayload } from "./oauth-records.ts";
+
+/** Enough for every client that is known, and too little to store or to send much. */
+export const MAX_DOCUMENT_BYTES = 5 * 1024;
+const MAX_REDIRECTS = 20;
+const MAX_URI_CHARS = 1024;
+const MAX_NAME_BYTES = 100;
+const COPIED = ["client_id", "grant_types", "response_types", "token_endpoint_auth_method"] as const;
+
+/**
+ * As the authorization server wants it. All clients are native ones: their redirects may have a scheme of their own or any
+ * port of the loopback address, and http is refused elsewhere. Throws TypeError.
+ */
+export function normalizeClient(raw: unknown): OauthPayload {
+  if (!isJsonObject(raw)) throw new TypeError("The description of a client must be a JSON object");
+  const uris: unknown = raw["redirect_uris"];
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECTS)
+    throw new TypeError(`redirect_uris must have 1 to ${MAX_REDIRECTS} addresses`);
+  if (!uris.every((uri) => typeof uri === "string" && uri.length <= MAX_URI_CHARS && isPlainUri(uri)))
+    throw new TypeError(`redirect_uris must have valid addresses of at most ${MAX_URI_CHARS} characters`);
+  const copied = COPIED.filter((key) => raw[key] !== undefined).map((key) => [key, raw[key]] as const);
+  const name = raw["client_name"];
+  return {
+    ...Object.fromEntries(copied),
+    redirect_uris: uris,
+    ...(typeof name === "string" && { client_name: cleanText(name, { maxBytes: MAX_NAME_BYTES }) }),
+    application_type: "native",
+  };
+}
+
+/** A redirect with a password would show another host than it leads to. */
+function isPlainUri(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === "" && url.password === "" && /^[\x21-\x7e]+$/.test(text);
+}
+
+/** Fetches documents through the egress rules: public addresses, https, no redirect to another origin, a few kilobytes. */
+export function createDocumentFetch(egress: Pick<Egress, "fetchFrom">, admit: () => boolean): FetchLike {
+  return async (raw, init = {}) => {
+    const url = new URL(raw);
+    if (url.protocol !== "https:") throw new TypeError("A client document needs https");
+    if (!admit()) throw new TypeError("Too many client documents");
+    const fetch = egress.fetchFrom(url.origin, { maxBytes: MAX_DOCUMENT_BYTES });
+    const response = await fetch(url, {
+      headers: { accept: "application/json" },
+      ...(init.signal && { signal: init.signal }),
+    });
+    const body = JSON.stringify(normalizeClient(response.ok ? parseJson(await response.text()) : undefined));
+    const cache = response.headers.get("cache-control");
+    return new Response(body, { status: response.status, headers: cache === null ? {} : { "cache-control": cache } });
+  };
+}
