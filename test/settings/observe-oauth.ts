@@ -5,6 +5,7 @@ import { openEgress } from "../../src/egress/index.ts";
 import { openTestIdentity } from "../../src/identity/fixtures/open-test-identity.ts";
 import { RESOURCE, openTestIssuer } from "../../src/identity/fixtures/test-issuer.ts";
 import { OPERATOR } from "../../src/identity/index.ts";
+import { runNode } from "../../src/surfaces/admin/run-node.ts";
 import { compare } from "../fixtures/observe-settings.ts";
 
 type Issuer = Awaited<ReturnType<typeof openTestIssuer>>;
@@ -30,7 +31,58 @@ const observe =
 
 const AGENT = "agent:ada/cli";
 
+type OpenServer = NonNullable<Awaited<ReturnType<typeof openTestIdentity>>["identity"]["openAuthorization"]>;
+
+/** What the built-in server does for a client. */
+const observeOwn =
+  (ask: (server: ReturnType<OpenServer> | undefined) => Promise<unknown>) =>
+  async (oauth: unknown): Promise<unknown> => {
+    await using egress = openEgress();
+    const { server } = parseSettings({ server: { oauth } }, { folder: "/" }, {});
+    await using room = await openTestIdentity({ egress, ...server.oauth });
+    await room.identity.people.add("ada", ["agent"], OPERATOR);
+    const url = new URL(RESOURCE).origin;
+    return await ask(room.identity.openAuthorization?.({ url, pageUrl: () => url, runNode, report: () => undefined }));
+  };
+
+const readMetadata = (key: string) => observeOwn(async (server) => Object(await server?.describe())[key] as unknown);
+
+/** 303 asks the person, 400 refuses the client. */
+const startLogin = observeOwn(async (server) => {
+  const url = new URL("/oauth/authorize", RESOURCE);
+  const query = {
+    client_id: "cli",
+    redirect_uri: "http://127.0.0.1:5000/",
+    response_type: "code",
+    code_challenge: "c",
+  };
+  const challenge = { code_challenge: "c".repeat(43), code_challenge_method: "S256" };
+  url.search = new URLSearchParams({ ...query, ...challenge }).toString();
+  const answer = await server?.handle({ method: "GET", url: url.href, headers: new Headers(), body: "", origin: "" });
+  return answer?.status;
+});
+
 export const OAUTH_OBSERVATIONS = {
+  "server.oauth.builtIn": compare(
+    observeOwn(async (server) => server !== undefined),
+    [{ builtIn: true }, true],
+    [{ builtIn: false }, false],
+  ),
+  "server.oauth.clients.*.redirectUris": compare(
+    startLogin,
+    [{ clients: { cli: { redirectUris: ["http://127.0.0.1/"] } } }, 303],
+    [{ clients: { cli: { redirectUris: ["http://127.0.0.1/other"] } } }, 400],
+  ),
+  "server.oauth.registration": compare(
+    readMetadata("registration_endpoint"),
+    [{ registration: true }, "https://gloves.example/oauth/register"],
+    [{ registration: false }, undefined],
+  ),
+  "server.oauth.clientDocuments": compare(
+    readMetadata("client_id_metadata_document_supported"),
+    [{ clientDocuments: true }, true],
+    [{ clientDocuments: false }, false],
+  ),
   "server.oauth.external.issuer": compare(
     observe((issuer) => issuer.sign()),
     [({ issuer }: Issuer) => ({ issuer: issuer.replace("127.0.0.1", "localhost") }), "UPSTREAM_UNREACHABLE"],

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { isLoopbackHost } from "../formats.ts";
-import { choice, integer, nonEmptyString, optional } from "./fields.ts";
+import { choice, flag, integer, nonEmptyString, optional } from "./fields.ts";
 
 /** https, or http on this machine, without what an identifier of a server cannot have. */
 function isServerUrl(text: string): boolean {
@@ -31,9 +31,39 @@ const externalSchema = z.strictObject({
   clockToleranceSeconds: integer([0, 300], 30, "How far its clock may differ from the one of this machine."),
 });
 
+const CLIENT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SCRIPTING = ["javascript:", "data:", "vbscript:", "file:", "blob:", "about:"];
+const MAX_REDIRECTS = 20;
+
+/** https, http on this machine, or a scheme of an application. */
+function isRedirect(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.username !== "" || url.password !== "" || text.includes("#")) return false;
+  const isLocal = isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, "$1"));
+  if (url.protocol === "https:" || url.protocol === "http:") return isLocal === (url.protocol === "http:");
+  return !SCRIPTING.includes(url.protocol);
+}
+
+const clientSchema = z.strictObject({
+  redirectUris: z
+    .array(
+      z.string().refine(isRedirect, "expected an https URL, an http URL of this machine, or one of an application"),
+    )
+    .min(1)
+    .max(MAX_REDIRECTS)
+    .describe("Where its logins may lead back to. On this machine the port does not matter."),
+});
+
 export const oauthSchema = optional(
   z.strictObject({
     external: optional(externalSchema, "An authorization server whose access tokens (JWT) `/mcp` accepts."),
+    builtIn: flag(true, "Whether clients can log in at the gateway itself. Has no effect with `external`."),
+    clients: z
+      .record(z.string().regex(CLIENT_ID), clientSchema)
+      .default({})
+      .describe("Clients of the built-in server, by id. They have no secret."),
+    registration: flag(true, "Whether clients may register themselves at the built-in server."),
+    clientDocuments: flag(true, "Whether the id of a client may be the https address of a document about it."),
   }),
   "How MCP clients log in where access tokens are required.",
 );

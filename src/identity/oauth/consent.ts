@@ -23,7 +23,7 @@ export interface ConsentRequest {
   readonly client: string;
   /** As the client calls itself. */
   readonly name?: string;
-  /** `document`: the host of the id vouches for it. `registered`: nobody does. */
+  /** `document`: the host of the id vouches for it. `registered`: its name was not checked. */
   readonly source: "configured" | "document" | "registered";
   readonly redirect: string;
   readonly resource: string;

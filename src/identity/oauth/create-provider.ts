@@ -26,7 +26,7 @@ export interface ProviderOptions {
   readonly fetchDocument: FetchLike;
   /** True if agents may act for the person. */
   readonly mayActFor: (person: string) => Promise<boolean>;
-  /** Called before an access token is stored. Without its record there is no token. */
+  /** Called before an access token is stored. If it rejects, the token is not stored. */
   readonly onIssued: (token: Payload) => Promise<void>;
   /** Called with a grant that was revoked. */
   readonly onEnded: (grant: Payload) => Promise<void>;
@@ -65,7 +65,7 @@ export function toConsentPath(uid: string): string {
 export async function createProvider(options: ProviderOptions): Promise<Provider> {
   const { default: Class, errors } = await import("oidc-provider");
   const { generateKeyPair, exportJWK } = await import("jose");
-  // Nothing is signed: access tokens are random, and there are no ID tokens. The package wants a key nevertheless.
+  // Nothing is signed: access tokens are random, and ID tokens are not issued. The package needs a key nevertheless.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const key = { ...(await exportJWK(privateKey)), alg: "ES256", use: "sig", kid: "unused" };
   const { issuer, pageUrl } = options;
@@ -121,7 +121,7 @@ const CONSTANT = {
   /** The surface makes pages. */
   renderError: (context: { body: unknown }, problem: object): void => void (context.body = problem),
   formats: { bitsOfOpaqueRandomness: RANDOM_BITS },
-  // Whoever revokes a token of a login ends the login.
+  // Revoking one token of a login ends the login.
   revokeGrantPolicy: () => true,
   ttl: {
     AccessToken: ACCESS_TOKEN_S,

@@ -15,7 +15,7 @@ const SCOPES: Readonly<Record<string, string>> = {
 const SOURCES: Readonly<Record<AskedConsent["source"], (host: string) => string>> = {
   configured: () => "An operator of this gateway set up this client.",
   document: (host) => `${host} describes this client.`,
-  registered: () => "This client registered itself. Nobody checked its name.",
+  registered: () => "This client registered itself. Its name was not checked.",
 };
 
 /** `person` is the name of who decides. */
@@ -44,7 +44,7 @@ export function renderConsent(request: AskedConsent, person: string): string {
   );
 }
 
-/** Goes on to an address of this gateway. A redirect of the form itself would be bound by its `form-action`. */
+/** Continues at an address of this gateway. A redirect of the form itself would be bound by its `form-action`. */
 export function renderContinue(address: string): string {
   const link = `<p><a href="${escape(address)}">Continue</a></p>`;
   return renderPage("One moment", link, `<meta http-equiv="refresh" content="0;url=${escape(address)}">`);

@@ -21,6 +21,7 @@ export const ACTIONS: readonly string[] = `
   person.added person.invited person.adopted person.reset person.removed role.changed password.set
   login.done login.refused session.opened session.ended session.refused code.created code.refused
   token.created token.revoked token.refused proxy.refused
+  client.registered consent.given consent.denied consent.ended token.issued
   shape.drifted ledger.cut ledger.suspect anomaly.seen
 `
   .trim()

@@ -132,6 +132,13 @@ test("the metadata names the server once a person exists, with S256, `iss` and c
   assert.equal(metadata["client_id_metadata_document_supported"], true);
   const egress = openEgress();
   t.after(() => egress[Symbol.asyncDispose]());
+  const publicUrl = "https://gloves.example";
+  const behind = await startApp(t, undefined, {}, { auth: "required", publicUrl, oauth: { egress, clients: STATIC } });
+  await behind.identity.people.add("ada", ["agent"], OPERATOR);
+  const { pathname, search } = toRequest(publicUrl);
+  const asked = await behind.send(`${pathname}${search}`, { headers: { host: "gloves.example" } });
+  assert.match(asked.headers.location ?? "", /^https:\/\/gloves\.example\/oauth\/consent\//);
+  assert.ok(asked.headers["set-cookie"]?.every((cookie) => /; secure; httponly|; secure/i.test(cookie)));
   const empty = await startApp(t, undefined, {}, { auth: "required", oauth: { egress } });
   assert.equal((await empty.send("/.well-known/oauth-authorization-server")).status, 404);
   assert.equal((await empty.send("/oauth/authorize?client_id=by-hand")).status, 404);
@@ -397,7 +404,7 @@ test("a registration is bounded in rate, size and fields, and can be turned off"
   assert.equal(statuses.at(-1), 429);
   room.clock.now += 3_600_000;
   assert.equal((await register({ redirect_uris: [CALLBACK] })).status, 201);
-  // Nobody let these in: they are forgotten after a day.
+  // No person let these in: they are forgotten after a day.
   room.clock.now += 86_400_000;
   assert.equal(await room.store.identity.countOauthRecords("Client", room.clock.now), 0);
   assert.equal((await post("/oauth/token", { grant_type: "client_credentials", client_id: "by-hand" })).status, 400);
