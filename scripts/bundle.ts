@@ -91,10 +91,12 @@ function takeBuiltin(name: string): string {
   const take = `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})`;
   if (!LAZY.has(name)) return `module.exports = ${take};`;
   const builtin: object = createRequire(import.meta.url)(`node:${name}`);
-  const keys = Object.keys(builtin).map(
-    (key) => `get ${JSON.stringify(key)}() { return ${take}[${JSON.stringify(key)}]; }`,
+  const keys = Object.entries(Object.getOwnPropertyDescriptors(builtin)).flatMap(([key, found]) =>
+    // Some functions that packages call are not enumerable.
+    found.enumerable === true || "get" in found ? [key] : [],
   );
-  return `module.exports = { ${keys.join(", ")} };`;
+  const getters = keys.map((key) => `get ${JSON.stringify(key)}() { return ${take}[${JSON.stringify(key)}]; }`);
+  return `module.exports = { ${getters.join(", ")} };`;
 }
 
 /** A module that looks for a file beside itself still finds the folder of its own compiled file. */

@@ -84,7 +84,7 @@ export function createConsents({ records, agents, record, random, load, isConfig
     },
     finish: (uid, code) => async (incoming, outgoing) => {
       const provider = await load();
-      const interaction = await provider.interactionDetails(incoming, outgoing).catch(() => undefined);
+      const interaction = await provider.interactionDetails(incoming, outgoing).catch(ignoreMissing);
       const found = interaction?.uid === uid ? await records.find(DECISION, code) : undefined;
       const decision = found && parseDecision(found.payload);
       if (!interaction || decision?.uid !== uid || !(await records.consume(DECISION, code))) throw unknownRequest();
@@ -140,6 +140,12 @@ async function describeRequest(
     resource,
     scopes: readScopes(String(scope).split(" ")),
   };
+}
+
+/** Without the cookie, or with that of a login that ended. */
+function ignoreMissing(thrown: unknown): undefined {
+  if (thrown instanceof Error && "statusCode" in thrown && thrown.statusCode === 400) return undefined;
+  throw thrown;
 }
 
 function unknownRequest(): GloveboxError {
