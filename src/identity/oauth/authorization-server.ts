@@ -159,10 +159,10 @@ function createTrail(record: IdentityPowers["record"], report: (thrown: unknown)
   };
 }
 
-/** Ids are chosen here, whatever the client says. */
+/** The package chooses the id, whatever the client says. */
 function readClient(body: string) {
   try {
-    const { client_id: _, ...client } = normalizeClient(parseJson(body));
+    const client = normalizeClient(parseJson(body));
     return { client, redirects: [client["redirect_uris"]].flat().map(String) };
   } catch (thrown) {
     return { problem: thrown instanceof TypeError ? thrown.message : "The description is not valid" };
