@@ -3,7 +3,13 @@
 import { config } from "zod/mini";
 
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
-import { STEP_UP, loginSchema, proposedRuleSchema, sessionSchema } from "../src/surfaces/admin/contract.ts";
+import {
+  STEP_UP,
+  loginSchema,
+  proposedRuleSchema,
+  sessionSchema,
+  sessionsSchema,
+} from "../src/surfaces/admin/contract.ts";
 import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
@@ -31,12 +37,12 @@ export type Api = ReturnType<typeof createApi>;
  * resolves to true, the change is sent once more.
  */
 export function createApi(logInAgain: () => Promise<boolean> = async () => false) {
-  const change = async (path: string, text: string): Promise<unknown> => {
+  const change = async <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
     try {
-      return await ask(path, undefined, text);
+      return await send();
     } catch (error) {
       if (!(error instanceof ApiError && error.kind === "login") || !(await logInAgain())) throw error;
-      return ask(path, undefined, text);
+      return send();
     }
   };
   return {
@@ -49,7 +55,11 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
     acceptInvite: async (code: string, password: string) =>
       void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
     session: async () => sessionSchema.parse(await ask("/api/session")),
-    logOut: async () => void (await window.fetch("/api/session", { method: "DELETE" })),
+    logOut: async () => void (await read("/api/session", { method: "DELETE" })),
+    sessions: async () => sessionsSchema.parse(await ask("/api/sessions")),
+    endSession: (id: string) => change(() => read(`/api/sessions/${id}`, { method: "DELETE" })),
+    /** Of this person, in all browsers. */
+    logOutEverywhere: async () => void (await read("/api/session?all=true", { method: "DELETE" })),
     status: async () => statusSchema.parse(await ask("/api/status")),
     executions: async (limit: number) => executionsSchema.parse(await ask(`/api/executions?limit=${limit}`)),
     approvals: async () => approvalsSchema.parse(await ask("/api/approvals")),
@@ -59,7 +69,7 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
       proposedRuleSchema.parse(await ask(`/api/approvals/${id}/rule?scope=${scope}`)),
     decide: async (id: string, verdict: "approve" | "reject", scope?: DecidedScope) => {
       const body = JSON.stringify({ verdict, scope });
-      return approvalAnswerSchema.parse(await change(`/api/approvals/${id}`, body));
+      return approvalAnswerSchema.parse(await change(() => ask(`/api/approvals/${id}`, undefined, body)));
     },
     tools: async (query: string, signal: AbortSignal) => {
       const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
@@ -71,8 +81,12 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
 async function ask(path: string, signal?: AbortSignal, text?: string): Promise<unknown> {
   const headers = { "content-type": "application/json" };
   const sent = text === undefined ? {} : { method: "POST", headers, body: text };
-  const response = await window.fetch(path, { ...sent, signal: signal ?? null }).catch((error: unknown) => {
-    if (signal?.aborted === true) throw error;
+  return read(path, { ...sent, signal: signal ?? null });
+}
+
+async function read(path: string, init: RequestInit): Promise<unknown> {
+  const response = await window.fetch(path, init).catch((error: unknown) => {
+    if (init.signal?.aborted === true) throw error;
     throw new ApiError("away", "Glovebox does not answer; it may have been stopped.");
   });
   const body: unknown = await response.json();

@@ -5,6 +5,7 @@ import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
 import { renderLogin } from "./login.ts";
+import { renderSessions } from "./sessions.ts";
 import { askForLogin } from "./step-up.ts";
 import { createToolSearch } from "./tool-search.ts";
 import { renderEntrance, renderExecutions, renderHeader, renderIsolation, renderUpstreams } from "./views.ts";
@@ -22,6 +23,7 @@ const parts = {
   approvals: element("div", { "aria-live": "polite" }),
   upstreams: element("div"),
   executions: element("div"),
+  sessions: element("div"),
 };
 
 /** Whether people log in here; otherwise `glovebox open` is the only way. */
@@ -43,6 +45,7 @@ async function open(): Promise<void> {
     createSection("Waiting for approval", parts.approvals),
     element("div", { class: "columns" }, createSection("Servers", parts.upstreams), createSection("Tools", tools)),
     createSection("Recent executions", parts.executions),
+    createSection("Sessions", parts.sessions),
   );
   void keepFresh(api);
 }
@@ -69,7 +72,7 @@ async function keepFresh(api: Api): Promise<void> {
 async function refresh(api: Api): Promise<boolean> {
   try {
     const [status, { executions }] = await Promise.all([api.status(), api.executions(SHOWN_EXECUTIONS)]);
-    const approvals = await findApprovals(api);
+    const [approvals, sessions] = await Promise.all([findApprovals(api), api.sessions()]);
     const waiting = approvals.filter(({ state }) => state === "pending").length;
     document.title = waiting > 0 ? `(${waiting}) Glovebox` : "Glovebox";
     show(header, ...renderHeader(status), ...(canLogIn ? [createLogout(api)] : []));
@@ -81,6 +84,7 @@ async function refresh(api: Api): Promise<boolean> {
     show(parts.approvals, ...renderApprovals(approvals, api, again));
     show(parts.upstreams, renderUpstreams(status.upstreams));
     show(parts.executions, renderExecutions(executions, Date.now()));
+    show(parts.sessions, ...renderSessions(sessions, api, again));
     return true;
   } catch (error) {
     return showTrouble(error);

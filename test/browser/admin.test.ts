@@ -175,7 +175,7 @@ test("a person sets a password on the admin page, logs out, and returns by loggi
   await page.getByRole("button", { name: "Set password and log in" }).click();
   await page.getByText("github.createIssue").waitFor();
 
-  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
   await page.goto(`${listener.url}/approvals`);
   await page.getByText("You will return to /approvals").waitFor();
@@ -187,6 +187,13 @@ test("a person sets a password on the admin page, logs out, and returns by loggi
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByText("github.createIssue").waitFor();
   assert.deepEqual([page.url(), faults], [`${listener.url}/approvals`, []]);
+
+  const elsewhere = await identity.sessions.open(OPERATOR, "192.0.2.1");
+  await page.getByRole("button", { name: `End session ${elsewhere.id}` }).click();
+  await page.getByRole("button", { name: `End session ${elsewhere.id}` }).waitFor({ state: "detached" });
+  assert.equal(await identity.sessions.find(elsewhere.secret, ""), undefined);
+  await page.getByRole("button", { name: "Log out everywhere" }).click();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
 });
 
 test("the admin page is dark on a dark system and fits a phone", options, async (t) => {

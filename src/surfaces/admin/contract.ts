@@ -188,6 +188,21 @@ export const ledgerSchema = z.object({
 /** `GET /api/session`, and the answer to `POST /api/session` with `{ "code" }`. */
 export const sessionSchema = z.object({ principal: z.string(), roles: list(z.string()), authenticatedAt: z.number() });
 
+/** `GET /api/sessions`: the own ones, for an operator all. `current` is the one of this browser. */
+export const sessionsSchema = z.object({
+  sessions: list(
+    z.object({
+      id: z.string(),
+      principal: z.string(),
+      createdAt: z.number(),
+      authenticatedAt: z.number(),
+      expiresAt: z.number(),
+      origin: z.string(),
+    }),
+  ),
+  current: z.optional(z.string()),
+});
+
 /** In `WWW-Authenticate` of a 401: the session is valid, but a change needs a new login first (RFC 9470). */
 export const STEP_UP = "insufficient_user_authentication";
 
@@ -234,6 +249,7 @@ export type ProposedRuleAnswer = z.infer<typeof proposedRuleSchema>;
 export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
+export type SessionsAnswer = z.infer<typeof sessionsSchema>;
 export type LoginAnswer = z.infer<typeof loginSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;

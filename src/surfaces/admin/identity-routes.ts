@@ -1,15 +1,15 @@
-/** Sessions, people and access tokens over the admin API. Everything but the own session is for operators. */
+/** Sessions, people and access tokens over the admin API. Everything but the own sessions is for operators. */
 
 import { Hono } from "hono";
 import type { Context } from "hono";
 import * as z from "zod";
 
-import { GloveboxError, defined, parsePrincipalId } from "../../domain/index.ts";
+import { GloveboxError, defined, hasRole, parsePrincipalId } from "../../domain/index.ts";
 import type { Identity, OpenedSession } from "../../identity/index.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, refuseCrossSite, requireRole, writeCookie } from "./authenticate.ts";
 import type { AppEnv, Caller } from "./authenticate.ts";
-import type { LoginAnswer, SessionAnswer } from "./contract.ts";
+import type { LoginAnswer, SessionAnswer, SessionsAnswer } from "./contract.ts";
 
 const CODE = z.strictObject({ code: z.string().max(200) });
 const PASSWORD = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
@@ -98,16 +98,12 @@ export function createIdentityRoutes({ sessions, tokens, people }: Identity): Ho
     c.header("set-cookie", writeCookie(c.req.raw.headers, c.get("client")));
     return c.json({ ended });
   });
-  for (const path of ["/sessions", "/sessions/*", "/tokens", "/tokens/*", "/people"])
+  addSessions(routes, sessions);
+  for (const path of ["/tokens", "/tokens/*", "/people"])
     routes.use(path, async (c, next) => {
       requireRole(c.get("caller"), ["operator"]);
       await next();
     });
-  routes.get("/sessions", async (c) => c.json({ sessions: await sessions.list() }));
-  routes.delete("/sessions", async (c) => c.json({ ended: await sessions.end("all", c.get("caller").principal) }));
-  routes.delete("/sessions/:id", async (c) =>
-    c.json({ ended: await sessions.end({ id: c.req.param("id") }, c.get("caller").principal) }),
-  );
   routes.get("/people", async (c) => c.json({ people: await people.list() }));
   routes.get("/tokens", async (c) => c.json({ tokens: await tokens.list() }));
   routes.post("/tokens", async (c) => {
@@ -119,6 +115,31 @@ export function createIdentityRoutes({ sessions, tokens, people }: Identity): Ho
   });
   routes.delete("/tokens/:id", async (c) => c.json(await tokens.revoke(c.req.param("id"), c.get("caller").principal)));
   return routes;
+}
+
+/** A person lists and ends their own sessions; an operator those of all. A session of another is like one that ended. */
+function addSessions(routes: Hono<AppEnv>, sessions: Identity["sessions"]): void {
+  const list = async (caller: Caller) => {
+    if (!caller.session) requireRole(caller, ["operator"]);
+    const { principal } = caller;
+    const found = await sessions.list();
+    return hasRole(principal, "operator") ? found : found.filter((one) => one.principal === principal.id);
+  };
+  routes.get("/sessions", async (c) => {
+    const caller = c.get("caller");
+    const answer = { sessions: await list(caller), ...defined({ current: caller.session?.id }) };
+    return c.json(answer satisfies SessionsAnswer);
+  });
+  routes.delete("/sessions", async (c) => {
+    const caller = c.get("caller");
+    requireRole(caller, ["operator"]);
+    return c.json({ ended: await sessions.end("all", caller.principal) });
+  });
+  routes.delete("/sessions/:id", async (c) => {
+    const caller = c.get("caller");
+    const found = (await list(caller)).find(({ id }) => id === c.req.param("id"));
+    return c.json({ ended: found ? await sessions.end({ id: found.id }, caller.principal) : 0 });
+  });
 }
 
 type WholeToken = Omit<z.output<typeof TOKEN>, "person"> & { readonly person: ReturnType<typeof parsePrincipalId> };

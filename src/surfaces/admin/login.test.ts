@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { OPERATOR } from "../../identity/index.ts";
+import { sessionsSchema } from "./contract.ts";
 import { startApp } from "./fixtures/start-app.ts";
 import type { RawAnswer, StartOptions } from "./fixtures/start-app.ts";
 
@@ -177,4 +178,32 @@ test("a new code of glovebox open is a login, and without a limit the session is
     assert.equal(await change(cookie), stepUpMs === 0 ? 200 : 401);
     assert.equal(await change(await open()), 200);
   }
+});
+
+test("a person lists and ends their own sessions, an operator those of all, and a service none", async (t) => {
+  const { post, ask, code, identity, send } = await start(t);
+  const ada = cookieOf(await post("/api/invite", { code, password: PASSWORD }));
+  await identity.people.add("bob", ["reviewer"], OPERATOR);
+  const invite = await identity.logins.invite("bob", OPERATOR);
+  const bob = cookieOf(await post("/api/invite", { code: invite.code, password: PASSWORD }));
+  const other = cookieOf(await post("/api/login", { name: "bob", password: PASSWORD }));
+  const list = async (cookie: string) => sessionsSchema.parse(JSON.parse((await ask(cookie, "/api/sessions")).body));
+  const [ofBob, ofAda] = [await list(bob), await list(ada)];
+  assert.deepEqual([...new Set(ofBob.sessions.map(({ principal }) => principal))], ["person:bob"]);
+  assert.equal(ofAda.sessions.length, 4);
+  assert.doesNotMatch(JSON.stringify(ofAda), /digest|secret/);
+  const end = async (cookie: string, path: string) => (await ask(cookie, `/api/sessions${path}`, "DELETE")).body;
+  assert.equal(await end(bob, `/${ofAda.current}`), '{"ended":0}');
+  assert.match(await end(bob, ""), /REQUEST_FORBIDDEN/);
+  assert.equal((await ask(ada)).status, 200);
+  assert.equal(await end(bob, `/${(await list(other)).current}`), '{"ended":1}');
+  assert.deepEqual([(await ask(other)).status, (await ask(bob)).status], [401, 200]);
+  assert.equal(await end(ada, `/${ofBob.current}`), '{"ended":1}');
+  assert.deepEqual([(await ask(bob)).status, (await ask(ada)).status], [401, 200]);
+  const { token } = await identity.tokens.create({ name: "ci", scopes: ["ledger:read"] }, OPERATOR);
+  const headers = { ...PROXY, authorization: `Bearer ${token}` };
+  for (const method of ["GET", "DELETE"])
+    assert.equal((await send("/api/sessions", { method, headers })).status, 403, method);
+  assert.equal(await end(ada, ""), '{"ended":2}');
+  assert.equal((await ask(ada)).status, 401);
 });

@@ -2,7 +2,9 @@
 
 import type { Command } from "commander";
 
+import { GloveboxError, parsePrincipalId } from "../../../domain/index.ts";
 import { ROLES } from "../../../identity/index.ts";
+import type { Sessions } from "../../../identity/index.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { findPage } from "./find-page.ts";
 import type { OperatorRecords } from "../powers.ts";
@@ -26,6 +28,10 @@ export function addPeople(program: Command, { addCommand, addJsonCommand }: Comm
   );
   addJsonCommand(people, "invite <name>", "print a link that sets the password of a person once", invitePerson);
   addCommand(people, "remove <name>", "remove a person, with their tokens and sessions", removePerson);
+  addJsonCommand(people, "sessions [name]", "list the browsers that are logged in, of one person or all", listSessions);
+  addJsonCommand(people, "logout [name]", "end the sessions of a person, one session or all", logOut)
+    .option("--session <id>", "only this session")
+    .option("--all", "the sessions of everyone");
   addJsonCommand(people, "adopt <name>", "hand over to a person what belongs to local clients", adoptLocal);
   addJsonCommand(people, "reset <name>", "let a person who is locked out in again, as an operator", resetPerson);
 }
@@ -80,6 +86,42 @@ async function removePerson({ principal, terminal, openRecords }: Invocation, na
   await using records = await openRecords();
   await (await records.openIdentity()).people.remove(name, principal);
   printLine(terminal.stderr, `person:${name} was removed; their tokens and sessions have ended`);
+}
+
+async function listSessions({ openRecords, print }: Invocation, name?: string): Promise<void> {
+  await using records = await openRecords();
+  const all = await (await records.openIdentity()).sessions.list();
+  const sessions = name === undefined ? all : all.filter(({ principal }) => principal === `person:${name}`);
+  print(
+    { sessions },
+    sessions.map(({ id, principal, origin, createdAt, authenticatedAt }) => {
+      const [opened, login] = [createdAt, authenticatedAt].map((at) => new Date(at).toISOString());
+      return `${id}  ${principal}  from ${origin}, opened ${opened}, last login ${login}`;
+    }),
+  );
+}
+
+interface LogoutFlags {
+  readonly session?: string;
+  readonly all?: boolean;
+}
+
+async function logOut({ flags, principal, openRecords, print }: Invocation<LogoutFlags>, name?: string): Promise<void> {
+  const which = parseWhich(flags, name);
+  await using records = await openRecords();
+  const ended = await (await records.openIdentity()).sessions.end(which, principal);
+  print({ ended }, [`${countOf(ended, "session")} ended`]);
+}
+
+function parseWhich({ session, all }: LogoutFlags, name: string | undefined): Parameters<Sessions["end"]>[0] {
+  const person = name === undefined ? undefined : parsePrincipalId(`person:${name}`);
+  const chosen = [session, all, name].filter((one) => one !== undefined).length;
+  if (chosen === 1 && session !== undefined) return { id: session };
+  if (chosen === 1 && all === true) return "all";
+  if (chosen === 1 && person !== undefined) return { principal: person };
+  throw new GloveboxError("REQUEST_INVALID", "Name one person, one session or all of them", {
+    hint: "glovebox people logout NAME, --session ID or --all; `glovebox people sessions` lists them",
+  });
 }
 
 async function adoptLocal({ principal, openRecords, print }: Invocation, name: string): Promise<void> {
