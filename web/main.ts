@@ -16,9 +16,11 @@ const SHOWN_EXECUTIONS = 25;
 const header = findElement("header");
 const content = findElement("content");
 
-/** The parts that a refresh replaces; the search box is not one of them. */
+/** The parts that are replaced; the search box is not one of them. */
 const parts = {
   notice: element("div", { role: "status" }),
+  /** Why the last change failed. Stays until the next change. */
+  problem: element("div", { role: "status" }),
   isolation: element("div"),
   approvals: element("div", { "aria-live": "polite" }),
   upstreams: element("div"),
@@ -41,6 +43,7 @@ async function open(): Promise<void> {
   const tools = createToolSearch((query, signal) => api.tools(query, signal));
   content.replaceChildren(
     parts.notice,
+    parts.problem,
     parts.isolation,
     createSection("Waiting for approval", parts.approvals),
     element("div", { class: "columns" }, createSection("Servers", parts.upstreams), createSection("Tools", tools)),
@@ -79,7 +82,8 @@ async function refresh(api: Api): Promise<boolean> {
     show(parts.notice);
     show(parts.isolation, ...renderIsolation(status));
     const again = (problem?: string): void => {
-      void refresh(api).then(() => problem !== undefined && showProblem(problem));
+      showWarning(parts.problem, problem);
+      void refresh(api);
     };
     show(parts.approvals, ...renderApprovals(approvals, api, again));
     show(parts.upstreams, renderUpstreams(status.upstreams));
@@ -97,8 +101,8 @@ async function findApprovals(api: Api) {
   return named === undefined ? (await api.approvals()).approvals : [(await api.approval(named)).approval];
 }
 
-function showProblem(message: string): void {
-  show(parts.notice, element("p", { class: "card warning" }, message));
+function showWarning(part: HTMLElement, message?: string): void {
+  show(part, ...(message === undefined ? [] : [element("p", { class: "card warning" }, message)]));
 }
 
 function showTrouble(error: unknown): boolean {
@@ -108,7 +112,7 @@ function showTrouble(error: unknown): boolean {
     return false;
   }
   const message = error instanceof ApiError ? error.message : "The answer of the gateway is not readable.";
-  showProblem(message);
+  showWarning(parts.notice, message);
   return true;
 }
 
