@@ -49,7 +49,6 @@ describe("the list of steps", () => {
         "digest request (until replied)",
         "notice tokens (until replied)",
         "count (until replied)",
-        "mark labels (until replied)",
         "admit (until replied)",
         "name (until replied)",
         "plan (until replied)",

@@ -98,6 +98,53 @@ const COVERT: readonly HostileFlow[] = [
   ),
 ];
 
+/** The data is taken by code that the engine calls, or the call is made by it. */
+const CALLED_BACK: readonly HostileFlow[] = [
+  programs(
+    "a proxy as the arguments",
+    `${MAIL} await slack.slackPostMessage(new Proxy({ text: "x" }, { get: (_, key) => (key === "text" ? secret : undefined) }))`,
+  ),
+  programs("a getter of the arguments", `${MAIL} await slack.slackPostMessage({ get text() { return secret } })`),
+  programs("a toJSON of the arguments", `${MAIL} await slack.slackPostMessage({ toJSON: () => ({ text: secret }) })`),
+  programs(
+    "a reviver of JSON",
+    `${MAIL} await slack.slackPostMessage(JSON.parse('{"text":"x"}', (key, value) => (key === "text" ? secret : value)))`,
+  ),
+  programs(
+    "how often a comparator is called",
+    `${MAIL} const all = []; [...secret].sort(() => { all.push(slack.slackPostMessage({ text: "x" })); return 0 });
+     await Promise.all(all)`,
+  ),
+  programs(
+    "a thenable that is awaited",
+    `${MAIL} await { then(done, fail) { slack.slackPostMessage({ text: secret }).then(done, fail) } }`,
+  ),
+  programs(
+    "a template with a tag",
+    `${MAIL} const tell = (parts, text) => slack.slackPostMessage({ text }); await tell\`a${"$"}{secret}b\``,
+  ),
+  programs(
+    "an asynchronous generator",
+    `${MAIL} async function* g() { yield* secret } for await (const c of g()) ${post("c")}`,
+  ),
+  programs(
+    "a static block with a private field",
+    `${MAIL} let sent; class A { static #s = secret; static { sent = slack.slackPostMessage({ text: A.#s }) } } await sent`,
+  ),
+  programs(
+    "a constant in a finally block",
+    `${MAIL} try { if (secret.length > 3) return 1 } finally { ${post('"x"')} }`,
+  ),
+  programs(
+    "the length of an array without elements",
+    `${MAIL} const list = []; list.length = secret.length; await slack.slackPostMessage({ list })`,
+  ),
+  programs(
+    "a race that makes a call or not",
+    `${MAIL} await Promise.race(secret.length > 3 ? [slack.slackPostMessage({ text: "1" })] : [1])`,
+  ),
+];
+
 /** The only call that sends is a constant outside of every condition; what runs before it decides whether and when. */
 const BEFORE: readonly HostileFlow[] = [
   programs("an index that may be out of range", `${MAIL} secret[3].length; ${post('"x"')}`),
@@ -266,4 +313,4 @@ const ROUNDS: readonly HostileFlow[] = [
   },
 ];
 
-export const HOSTILE_FLOWS: readonly HostileFlow[] = [...SIMPLE, ...COVERT, ...BEFORE, ...ROUNDS];
+export const HOSTILE_FLOWS: readonly HostileFlow[] = [...SIMPLE, ...COVERT, ...CALLED_BACK, ...BEFORE, ...ROUNDS];

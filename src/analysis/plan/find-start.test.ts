@@ -42,6 +42,8 @@ test("countStart stops at everything that runs code of the program, reads a valu
     "const { x } = await mail.list();",
     "const [x] = await mail.list();",
     "var x = await mail.list();",
+    "using x = await mail.list();",
+    "await using x = await mail.list();",
     "const x = await mail.list(), y = 1;",
     "mail.list();",
     "const x = mail.list();",

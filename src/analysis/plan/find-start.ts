@@ -40,7 +40,7 @@ interface StartContext {
   readonly named: ReadonlySet<string>;
 }
 
-/** `await a.b({…})`, `const x = await a.b({…})` or `return await a.b({…})`. Patterns are refused: taking a value apart can fail. */
+/** `await a.b({…})`, `const x = await a.b({…})` or `return await a.b({…})`. Patterns and `using` are refused: both can fail by the value. */
 function isPlainCall(statement: AnyNode, context: StartContext): boolean {
   switch (statement.type) {
     case "ExpressionStatement":
@@ -50,7 +50,7 @@ function isPlainCall(statement: AnyNode, context: StartContext): boolean {
     case "VariableDeclaration": {
       const [only, ...others] = statement.declarations;
       if (!only || others.length > 0 || only.id.type !== "Identifier" || !only.init) return false;
-      return statement.kind !== "var" && isAwaitedCall(only.init, context);
+      return (statement.kind === "const" || statement.kind === "let") && isAwaitedCall(only.init, context);
     }
     default:
       return false;

@@ -29,6 +29,7 @@ export function admit(crossing: Crossing): Promise<void> | undefined {
   return undefined;
 }
 
-export function release({ bridge, hasSlot }: Crossing): void {
+export function release({ bridge, hasSlot, arrival }: Crossing): void {
+  arrival?.settle();
   if (hasSlot) bridge.slots.leave();
 }

@@ -97,16 +97,35 @@ test("a stricter rule applies to a flow, and a looser rule does not", async () =
   }
 });
 
-test("a call that arrived before the labels is made, and one that arrives after them is not", async () => {
-  const { bridge } = await open("ask", { limits: { concurrentCalls: 1 } });
-  const first = bridge.call(SECRET.address, "{}");
-  const second = bridge.call(STRANGE.address, "{}");
-  const waiting = bridge.call(SEND.address, "{}");
+test("a call with a slot of its own is made beside the reads, and one that waits for a slot needs approval", async () => {
+  for (const [concurrentCalls, expected] of [
+    [3, true],
+    [1, false],
+  ] as const) {
+    const { bridge } = await open("ask", { limits: { concurrentCalls } });
+    const calls = [SECRET, STRANGE, SEND].map(({ address }) => bridge.call(address, "{}"));
+    assert.deepEqual(
+      (await Promise.all(calls)).map(({ ok }) => ok),
+      [true, true, expected],
+    );
+    assert.equal((await bridge.call(SEND.address, "{}")).ok, false);
+  }
+});
+
+test("a reply with both labels is held until calls that left before are answered, so that nothing cancels them", async () => {
+  const sent = Promise.withResolvers<null>();
+  const invoke = (tool: Tool) => (tool.address === SEND.address ? sent.promise : Promise.resolve(null));
+  const { bridge } = await open("ask", { invoke });
+  const order: string[] = [];
+  const note = (tool: Tool) => bridge.call(tool.address, "{}").then(() => order.push(tool.address));
+  const calls = [SEND, SECRET, STRANGE].map(note);
+  await calls[1];
+  sent.resolve(null);
+  await Promise.all(calls);
   assert.deepEqual(
-    (await Promise.all([first, second, waiting])).map(({ ok }) => ok),
-    [true, true, true],
+    order,
+    [SECRET, SEND, STRANGE].map(({ address }) => address),
   );
-  assert.equal((await bridge.call(SEND.address, "{}")).ok, false);
 });
 
 test("a failed call brings its labels, and a call with wrong arguments does not", async () => {

@@ -8,8 +8,9 @@ import { ALLOWED_BUILTIN } from "../builtin.ts";
 import type { AskDecision, BridgeOptions, Crossing } from "../crossing.ts";
 
 export function decide(crossing: Crossing): void {
-  const { bridge, seq, tool, call, target, arrival, entry } = crossing;
+  const { bridge, seq, tool, call, target, entry } = crossing;
   const { options, dryRun } = bridge;
+  const arrival = (crossing.arrival = options.flow?.arrive());
   const decideAgain = (): Decision => {
     const usual = target.answer && !target.judge ? ALLOWED_BUILTIN : options.decide(call, tool);
     return pickStricter(usual, arrival?.judge(call, tool));
@@ -18,6 +19,7 @@ export function decide(crossing: Crossing): void {
   // A call that waited for approval in an earlier run still needs it, whatever the rules are now; a deny is stronger.
   const decision = decided.kind === "deny" ? decided : (options.asked?.get(seq) ?? decided);
   entry.decision = decision.kind;
+  if (decision.kind === "allow") arrival?.leave();
   crossing.isSkipped = entry.isSkipped = dryRun?.skips(tool, decision) ?? false;
   crossing.verdict = { decision, decideAgain, isPlainRead: decision.kind === "allow" && tool.effect === "read" };
 }
@@ -36,7 +38,7 @@ export function approve(crossing: Crossing): Promise<void> | undefined {
  * of its own. A waiting call gives its slot to others.
  */
 async function waitForApproval(
-  { bridge, call, tool, verdict, intent }: Crossing,
+  { bridge, call, tool, verdict, intent, arrival }: Crossing,
   decision: AskDecision,
   ask: NonNullable<BridgeOptions["approve"]>,
 ): Promise<void> {
@@ -49,6 +51,7 @@ async function waitForApproval(
     const now = verdict.decideAgain();
     if (now.kind === "deny") return refuseUnlessAllowed(now, tool);
     if (now.kind === "allow" || approved.has(now.rule)) {
+      arrival?.leave();
       const allowed = { ...intent, decision: "allow", rule: now.rule, approval };
       return void (await recorder.record("flushed", "call.intended", tool.address, allowed));
     }

@@ -48,7 +48,7 @@ export function invoke(crossing: Crossing): Promise<void> {
  * When the program is suspended, the call is given up: a resumed program makes it again.
  */
 function askPerson(
-  { bridge, call, tool }: Crossing,
+  { bridge, call, tool, arrival }: Crossing,
   waiting: ReturnType<Crossing["bridge"]["deadlines"]["open"]>,
   fail: (thrown: unknown) => void,
 ): Pick<InvokeOptions, "askInput"> {
@@ -58,6 +58,7 @@ function askPerson(
   return {
     askInput: async (question, canRepeat) => {
       deadlines.hold(waiting);
+      arrival?.settle();
       slots.leave();
       try {
         return await ask(call, tool, question, canRepeat);

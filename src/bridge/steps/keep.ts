@@ -31,10 +31,6 @@ export function noticeTokens({ bridge, rawAddress, rawArgs }: Crossing): void {
   bridge.notices.push(notice);
 }
 
-export function markLabels(crossing: Crossing): void {
-  crossing.arrival = crossing.bridge.options.flow?.arrive();
-}
-
 /** The intent is written together with all that the program has seen by then. */
 export function recordIntent(crossing: Crossing): Promise<unknown> {
   const { bridge, call, tool, target, verdict } = crossing;
@@ -100,7 +96,7 @@ export function recordEnd({ bridge, seq, entry, reply, record }: Crossing): Prom
   return undefined;
 }
 
-export function deliverLabels({ arrival, reply, entry }: Crossing): Promise<void> | undefined {
+export function deliverLabels({ arrival, reply, entry }: Crossing): Promise<unknown> | undefined {
   return reply && arrival?.deliver(reply, entry.isSent);
 }
 

@@ -10,16 +10,7 @@ import { admit, count, release, track, untrack } from "./count.ts";
 import { approve, decide } from "./decide.ts";
 import { checkPlan, findTarget } from "./find-tool.ts";
 import { charge, findTrace, invoke, skipInDryRun } from "./invoke.ts";
-import {
-  deliverLabels,
-  digestRequest,
-  journal,
-  markLabels,
-  noticeTokens,
-  recordEnd,
-  recordIntent,
-  report,
-} from "./keep.ts";
+import { deliverLabels, digestRequest, journal, noticeTokens, recordEnd, recordIntent, report } from "./keep.ts";
 import { parseCall } from "./parse-arguments.ts";
 import { learnShape, storeAttachments, takeResult } from "./take-result.ts";
 
@@ -32,8 +23,6 @@ export const STEPS: readonly Step[] = [
   { name: "notice tokens", phase: "until replied", run: noticeTokens },
   // Counts the attempt, refused or not, and ends the program at `limits.calls`.
   { name: "count", phase: "until replied", run: count },
-  // Remembers what the session has read so far: nothing that is read later can be in this call.
-  { name: "mark labels", phase: "until replied", run: markLabels },
   // Waits for one of `limits.concurrentCalls` slots.
   { name: "admit", phase: "until replied", run: admit },
   // Finds the tool by its exact address in the snapshot.
@@ -70,7 +59,7 @@ export const STEPS: readonly Step[] = [
   { name: "report", phase: "once replied", run: report },
   // Writes the outcome to the ledger.
   { name: "record end", phase: "once replied", isLong: true, run: recordEnd },
-  // Adds what the reply brings to what the session has read.
+  // Adds what the reply brings to what the session has read. With both labels, waits for calls that left before.
   { name: "deliver labels", phase: "once replied", isLong: true, run: deliverLabels },
   // Hands the call to the journal, which writes it before the program sees the reply.
   { name: "journal", phase: "once replied", run: journal },

@@ -63,20 +63,21 @@ const inSession = (session: string): Principal => ({ ...AGENT, session });
 const GRACE: Principal = { ...AGENT, id: known(parsePrincipalId("grace")) };
 
 describe("CallFlow", () => {
-  it("requires approval if and only if both labels were delivered before the call arrived", async () => {
+  it("requires approval if and only if both labels were delivered before the call is decided", async () => {
     const event = fc.record({ kind: fc.constantFrom("arrive", "deliver", "judge"), which: fc.nat(3), at: fc.nat(8) });
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (events) => {
         const flow = (await openWorld()).open();
-        const calls: { readonly arrival: CallFlow; readonly tool: Tool; readonly due: boolean }[] = [];
+        const calls: { readonly arrival: CallFlow; readonly tool: Tool }[] = [];
         const delivered = new Set<string>();
         for (const { kind, which, at } of events) {
           const call = calls[at % Math.max(1, calls.length)];
           if (kind === "arrive") {
             const tool = [SECRET, STRANGE, PLAIN, SEND][which] ?? SEND;
-            calls.push({ arrival: flow.arrive(), tool, due: tool === SEND && delivered.size === 2 });
+            calls.push({ arrival: flow.arrive(), tool });
           } else if (call) {
-            assert.equal(judge(call.arrival, call.tool), call.due ? "ask" : undefined);
+            const isDue = call.tool === SEND && delivered.size === 2;
+            assert.equal(judge(call.arrival, call.tool), isDue ? "ask" : undefined);
             if (kind !== "deliver") continue;
             await call.arrival.deliver(OK, true);
             for (const label of readLabels(call.tool)) delivered.add(label);
@@ -120,16 +121,54 @@ describe("CallFlow", () => {
     assert.equal(sendAs(world.open(undefined, PLAN), 3), "ask");
   });
 
-  it("allows such a call in only one of two concurrent programs", async () => {
-    const world = await openWorld();
-    const other = known(parseExecutionId(`ex_${"b".repeat(24)}`));
-    const [first, second] = [EXECUTION, other].map((execution) =>
-      world.flows.open({ principal: inSession("a"), execution, snapshot: SNAPSHOT, plan: PLAN }),
-    );
-    assert.ok(first && second);
-    await read(first, SECRET);
-    await read(second, STRANGE);
-    assert.deepEqual([sendAs(second, 3, other), sendAs(first, 3)], [undefined, "ask"]);
+  it("allows such a call only to the last program, and if no other has read labeled data since it arrived", async () => {
+    for (const [others, expected] of [
+      [[], undefined],
+      [[PLAIN], undefined],
+      [[SECRET], "ask"],
+    ] as const) {
+      const world = await openWorld();
+      const other = known(parseExecutionId(`ex_${"b".repeat(24)}`));
+      const principal = inSession("a");
+      const first = world.flows.open({ principal, execution: other, snapshot: SNAPSHOT, plan: PLAN });
+      const last = world.open(principal, PLAN);
+      for (const tool of others) await read(first, tool);
+      await read(last, SECRET);
+      await read(last, STRANGE);
+      assert.deepEqual([sendAs(first, 3, other), sendAs(last, 3)], ["ask", expected]);
+    }
+  });
+
+  it("delivers a reply with both labels after the calls that left before have settled", async () => {
+    for (const [tools, isHeld] of [
+      [[SECRET], false],
+      [[SECRET, STRANGE], true],
+    ] as const) {
+      const flow = (await openWorld()).open();
+      const sending = flow.arrive();
+      judge(sending, SEND);
+      sending.leave();
+      const events: string[] = [];
+      const delivered = Promise.all(tools.map((tool) => read(flow, tool))).then(() => events.push("delivered"));
+      await new Promise((done) => setImmediate(done));
+      events.push("settled");
+      sending.settle();
+      await delivered;
+      assert.deepEqual(events, isHeld ? ["settled", "delivered"] : ["delivered", "settled"]);
+    }
+  });
+
+  it("holds no reply back for a call that needs approval or has settled", async () => {
+    const flow = (await openWorld()).open();
+    const [early, late] = [flow.arrive(), flow.arrive()];
+    judge(early, SEND);
+    early.leave();
+    early.settle();
+    await read(flow, SECRET);
+    await read(flow, STRANGE);
+    assert.equal(judge(late, SEND), "ask");
+    late.leave();
+    await read(flow, SECRET);
   });
 });
 

@@ -22,7 +22,7 @@ import { HOUR_MS, MINUTE_MS, createRecent, pollEvery } from "../../timing/index.
 import { isStartCall, judgeFlow } from "./judge-flow.ts";
 
 export interface ExecutionFlow {
-  /** Captures what has been delivered so far. Call it when a call arrives. */
+  /** Follows one call. */
   arrive(): CallFlow;
   sources(): readonly LabelSource[];
   /** Returns what the session will have read once the result of this call is delivered. */
@@ -30,10 +30,18 @@ export interface ExecutionFlow {
 }
 
 export interface CallFlow {
-  /** Returns `undefined` if the guard does not apply. */
+  /** Decides by what the session has read by now. Returns `undefined` if the guard does not apply. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
-  /** Await it before the reply is delivered; `undefined` if it brings nothing. A failure contains data too; a refusal of an unsent call contains none. */
-  deliver(reply: Reply, isSent: boolean): Promise<void> | undefined;
+  /** Call it when the call may leave, after `judge`. */
+  leave(): void;
+  /** Call it when the call has ended or waits for a person. */
+  settle(): void;
+  /**
+   * Await it before the reply is delivered; `undefined` if it brings nothing. A failure contains data too; a refusal of
+   * an unsent call contains none. With both labels, it waits until the calls that left without the guard have settled:
+   * otherwise a program that ends by what it read, which cancels them, would tell something.
+   */
+  deliver(reply: Reply, isSent: boolean): Promise<unknown> | undefined;
 }
 
 export interface Flows extends AsyncDisposable {
@@ -85,11 +93,12 @@ interface FlowSession {
   readonly kept: "stored" | "passed on" | "alone";
   takenAt: Instant;
   writtenAt: Instant;
-  /**
-   * The program whose literal calls were allowed despite both labels: of concurrent programs only one may make them.
-   * `inherited` if no program may.
-   */
-  spoken: ExecutionId | "inherited" | undefined;
+  /** How often labeled data was delivered. */
+  reads: number;
+  /** The program that arrived last: of concurrent ones, only this may make exempt calls. */
+  latest: ExecutionId | undefined;
+  /** Inherited data may be in every constant of the session, so no call is exempt. */
+  readonly isInherited: boolean;
 }
 
 export async function openFlows({ settings, store, now, everyMs }: FlowsOptions): Promise<Flows> {
@@ -122,6 +131,7 @@ export async function openFlows({ settings, store, now, everyMs }: FlowsOptions)
 
   const take = async (session: FlowSession, sources: readonly LabelSource[]): Promise<void> => {
     if (sources.length === 0) return;
+    session.reads += 1;
     const fresh = sources.filter(({ label }) => !session.taken.has(label));
     for (const source of fresh) if (!session.taken.has(source.label)) session.taken.set(source.label, source);
     session.takenAt = now();
@@ -180,7 +190,6 @@ interface Inheritance {
   readonly from?: FlowSession;
 }
 
-/** Inherited data may be in every literal of the session, so none is exempt. */
 function createSession({ id, session }: FlowPrincipal, { passes, from }: Inheritance): FlowSession {
   return {
     taken: new Map(from?.taken),
@@ -188,13 +197,16 @@ function createSession({ id, session }: FlowPrincipal, { passes, from }: Inherit
     kept: session === undefined ? "stored" : passes ? "passed on" : "alone",
     takenAt: from?.takenAt ?? 0,
     writtenAt: 0,
-    spoken: from !== undefined && from.taken.size > 0 ? "inherited" : undefined,
+    reads: 0,
+    latest: undefined,
+    isInherited: from !== undefined && from.taken.size > 0,
   };
 }
 
 function fromRow({ principal, sources, takenAt }: Parameters<Store["labels"]["put"]>[0]): FlowSession {
   const taken = new Map(sources.map((source) => [source.label, source]));
-  return { taken, principal, kept: "stored", takenAt, writtenAt: takenAt, spoken: "inherited" };
+  const unused = { reads: 0, latest: undefined, isInherited: true };
+  return { taken, principal, kept: "stored", takenAt, writtenAt: takenAt, ...unused };
 }
 
 /** How long labels of principals are stored. */
@@ -219,8 +231,6 @@ function isRefused(reply: Reply, isSent: boolean): boolean {
   return code.startsWith("POLICY_") || (!isSent && (code === "LIMIT_QUOTA" || code === "EGRESS_DENIED"));
 }
 
-const NOTHING_TAKEN: ReadonlyMap<LabelSource["label"], LabelSource> = new Map();
-
 function createFlow(
   { execution, snapshot, plan }: FlowSubject,
   session: FlowSession,
@@ -228,27 +238,41 @@ function createFlow(
   take: (session: FlowSession, sources: readonly LabelSource[]) => Promise<void>,
 ): ExecutionFlow {
   // The author of the program had already read both, so its literal arguments may contain them.
-  const wasTainted = session.taken.size === 2;
+  const wasTainted = session.taken.size === 2 || session.isInherited;
+  session.latest = execution;
+  /** More reads than this are those of other programs: they could decide whether the calls of this one succeed. */
+  let ownReads = session.reads;
+  const leaving = new Map<object, PromiseWithResolvers<void>>();
   const toSources = (tool: Tool, seq: number): readonly LabelSource[] =>
     (tool.labels ?? []).flatMap((label) =>
       label === "external" ? [] : [{ label, tool: tool.address, execution, seq }],
     );
-  const isFree = (call: ToolCall): boolean =>
-    (session.spoken === undefined || session.spoken === execution) && isStartCall(call, plan, snapshot);
+  const isAlone = (): boolean => session.latest === execution && session.reads === ownReads;
+  const isFree = (call: ToolCall): boolean => !wasTainted && isAlone() && isStartCall(call, plan, snapshot);
   return {
     arrive() {
-      const taken = session.taken.size === 0 ? NOTHING_TAKEN : new Map(session.taken);
       let brings: readonly LabelSource[] = [];
+      let isUnguarded = false;
+      const key = {};
       return {
         judge(call, tool) {
           brings = toSources(tool, call.seq);
-          const decision = judgeFlow({ tool, taken, mode });
-          if (!decision || wasTainted || !isFree(call)) return decision;
-          session.spoken = execution;
-          return undefined;
+          const decision = judgeFlow({ tool, taken: session.taken, mode });
+          isUnguarded = !decision && mode !== "allow" && tool.labels?.includes("external") === true;
+          return decision && isFree(call) ? undefined : decision;
         },
-        deliver: (reply, isSent) =>
-          brings.length === 0 || isRefused(reply, isSent) ? undefined : take(session, brings),
+        leave: () => void (isUnguarded && leaving.set(key, Promise.withResolvers())),
+        settle() {
+          leaving.get(key)?.resolve();
+          leaving.delete(key);
+        },
+        deliver(reply, isSent) {
+          const isRead = brings.length > 0 && !isRefused(reply, isSent);
+          if (isRead) ownReads += 1;
+          const taken = isRead ? take(session, brings) : undefined;
+          if (leaving.size === 0 || session.taken.size < 2) return taken;
+          return Promise.all([taken, ...[...leaving.values()].map(({ promise }) => promise)]);
+        },
       };
     },
     sources: () => [...session.taken.values()],
