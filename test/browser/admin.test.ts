@@ -1,7 +1,10 @@
 /** The admin page in a real browser: what it shows, what it blocks, and how a user logs in. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -10,6 +13,7 @@ import type { TestContext } from "node:test";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 
+import { openEgress } from "../../src/egress/index.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import { OPERATOR } from "../../src/identity/index.ts";
 import type { Listener } from "../../src/surfaces/admin/listen.ts";
@@ -202,4 +206,44 @@ test("the admin page is dark on a dark system and fits a phone", options, async 
   await page.getByText("LIMIT_TIME").waitFor();
   assert.equal(await page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(16, 19, 22)");
   assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+});
+
+test("a person who comes from another site lets a client in on a page without scripts", options, async (t) => {
+  const arrived: string[] = [];
+  const client = createServer((request, response) => {
+    arrived.push(request.url ?? "");
+    response.setHeader("content-type", "text/html").end(`<a href="${start.replaceAll("&", "&amp;")}">Log in</a>`);
+  });
+  await new Promise<void>((ready) => client.listen(0, "127.0.0.1", ready));
+  t.after(() => client.close().closeAllConnections());
+  // Another site than the gateway: its links come without the cookie of the session.
+  const other = `http://localhost:${(client.address() as AddressInfo).port}`;
+  await using egress = openEgress();
+  const oauth = { egress, clients: { editor: { redirectUris: ["http://localhost/callback"] } } };
+  const { listener, identity } = await startApp(t, webFolder, {}, { auth: "required", oauth });
+  await identity.people.add("ada", ["agent"], OPERATOR);
+  const code_challenge = createHash("sha256").update("v".repeat(43)).digest("base64url");
+  const request = { client_id: "editor", redirect_uri: `${other}/callback`, response_type: "code", code_challenge };
+  const query = new URLSearchParams({ ...request, code_challenge_method: "S256" });
+  const start = `${listener.url}/oauth/authorize?${query.toString()}`;
+
+  const context = await browser.newContext({ viewport: { width: 700, height: 800 } });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => void complaints.push(message.text()));
+  await page.goto(`${listener.url}/#code=${await identity.sessions.createCode(OPERATOR)}`);
+  await page.getByText("github.createIssue").waitFor();
+  await page.goto(other);
+  complaints.length = 0;
+  await page.getByRole("link", { name: "Log in" }).click();
+  await page.getByRole("heading", { name: "Let editor act for you?" }).waitFor();
+  const shown = await page.getByRole("main").innerText();
+  for (const text of [`${other}/callback (this computer)`, `${listener.url}/mcp`, "operator"])
+    assert.ok(shown.includes(text));
+  await page.getByLabel("execute").uncheck();
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.waitForURL(`${other}/callback?**`);
+  assert.match(arrived.at(-1) ?? "", /^\/callback\?code=[A-Za-z0-9_-]{43}&iss=/);
+  assert.deepEqual(complaints, []);
 });

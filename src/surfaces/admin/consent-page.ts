@@ -39,7 +39,7 @@ export function renderConsent(request: AskedConsent, person: string): string {
     `<p>${escape(SOURCES[source](host))} You are signed in as <b>${escape(person)}</b>.</p>
 <dl>${facts.join("")}</dl>
 <form method="post"><ul>${boxes.join("")}</ul>
-<p>It can never decide approvals, read secrets, or change rules and people.</p>
+<p>It can neither read secrets nor change rules or people.</p>
 <p><button name="decision" value="deny">Deny</button> <button name="decision" value="allow">Allow</button></p></form>`,
   );
 }
@@ -59,7 +59,7 @@ function renderPage(title: string, body: string, head = ""): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${escape(title)} - Glovebox</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/style.css">${head}</head>
-<body><main id="content"><div class="card"><h1>${escape(title)}</h1>${body}</div></main></body></html>
+<body><main id="content" class="entrance"><div class="card"><h1>${escape(title)}</h1>${body}</div></main></body></html>
 `;
 }
 
