@@ -178,6 +178,10 @@ function describeOauth(open: OpenStore): void {
     await identity.putOauthRecord({ ...row, expiresAt: 10, grantDigest: known(grant), uidDigest: known(uid) }, 0);
     assert.equal((await identity.findOauthRecord({ digest }, 9))?.person, "ada");
     assert.equal((await identity.findOauthRecord({ uid: known(uid) }, 9))?.model, "AccessToken");
+    assert.equal(await identity.findOauthRecord({ digest, granted: true }, 4), undefined);
+    await identity.putOauthRecord({ digest: known(grant), model: "Grant", sealed: new Uint8Array(1), expiresAt: 5 }, 0);
+    assert.deepEqual((await identity.findOauthRecord({ digest, granted: true }, 4))?.digest, digest);
+    assert.equal(await identity.findOauthRecord({ digest, granted: true }, 5), undefined);
     assert.equal(await identity.findOauthRecord({ digest }, 10), undefined);
     assert.deepEqual(
       await Promise.all([identity.consumeOauthRecord(digest, 5), identity.consumeOauthRecord(digest, 5)]),

@@ -131,9 +131,9 @@ export interface IdentityStore {
   removeCodes(principal: PrincipalId, purpose: string): Promise<void>;
   /** Replaces one with the same digest. Also removes expired ones. */
   putOauthRecord(row: OauthRow, now: Instant): Promise<void>;
-  /** An expired one is not found. */
+  /** An expired one is not found, and with `granted` neither is one whose grant was removed or has expired. */
   findOauthRecord(
-    by: { readonly digest: Uint8Array } | { readonly uid: Uint8Array },
+    by: { readonly digest: Uint8Array; readonly granted?: boolean } | { readonly uid: Uint8Array },
     now: Instant,
   ): Promise<OauthRow | undefined>;
   /** Returns false if it was consumed before: of two processes one consumes it. */

@@ -24,6 +24,8 @@ export interface FoundOauthRecord {
 export interface OauthRecords {
   put(model: string, id: string, payload: OauthPayload, expiresInSeconds?: number): Promise<void>;
   find(model: string, id: string): Promise<FoundOauthRecord | undefined>;
+  /** Returns `undefined` also for one without its grant. */
+  findGranted(model: string, id: string): Promise<FoundOauthRecord | undefined>;
   findByUid(model: string, uid: string): Promise<FoundOauthRecord | undefined>;
   /** Returns false if it was consumed before: of two processes one consumes it. */
   consume(model: string, id: string): Promise<boolean>;
@@ -54,6 +56,12 @@ export function createOauthRecords(
     const shownId = toHex(row.digest).slice(0, SHOWN_CHARS);
     return { payload: { ...payload }, shownId, ...defined({ consumedAt, expiresAt }) };
   };
+  const find = async (model: string, id: string, granted: boolean): Promise<FoundOauthRecord | undefined> => {
+    if (id.length > MAX_ID_CHARS) return undefined;
+    const digest = toDigest(model, id);
+    const row = await store.findOauthRecord({ digest, granted }, now());
+    return row && timingSafeEqual(row.digest, digest) ? open(row, model) : undefined;
+  };
   return {
     async put(model, id, payload, expiresInSeconds) {
       const [digest, at] = [toDigest(model, id), now()];
@@ -70,12 +78,8 @@ export function createOauthRecords(
       };
       await store.putOauthRecord(row, at);
     },
-    async find(model, id) {
-      if (id.length > MAX_ID_CHARS) return undefined;
-      const digest = toDigest(model, id);
-      const row = await store.findOauthRecord({ digest }, now());
-      return row && timingSafeEqual(row.digest, digest) ? open(row, model) : undefined;
-    },
+    find: (model, id) => find(model, id, false),
+    findGranted: (model, id) => find(model, id, true),
     findByUid: async (model, uid) =>
       open(await store.findOauthRecord({ uid: toDigest(`uid of ${model}`, uid) }, now()), model),
     consume: (model, id) => store.consumeOauthRecord(toDigest(model, id), now()),

@@ -45,7 +45,7 @@ test("a token counts for its resource, until it expires, and only with its grant
   }
   await save();
   await records.remove("Grant", "g1");
-  assert.deepEqual([await check(), reasons.at(-1)], [undefined, "revoked"]);
+  assert.deepEqual([await check(), reasons.at(-1)], [undefined, "unknown, expired or revoked"]);
   await save();
   clock.now += 59_999;
   assert.ok(await check());

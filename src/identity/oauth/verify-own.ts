@@ -9,7 +9,7 @@ import type { OauthPayload, OauthRecords } from "./oauth-records.ts";
 import type { PresentedToken } from "./verify-external.ts";
 
 export interface OwnVerifierPowers {
-  readonly records: Pick<OauthRecords, "find">;
+  readonly records: Pick<OauthRecords, "findGranted">;
   readonly agents: OauthAgents;
   readonly refuse: (refusal: CredentialRefusal) => void;
 }
@@ -20,7 +20,8 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** Returns `undefined` for a token that is not valid. Rejects with REQUEST_FORBIDDEN if no agent may act for the person. */
 export function createOwnVerifier({ records, agents, refuse }: OwnVerifierPowers) {
   return async ({ text, origin, resource }: PresentedToken): Promise<VerifiedToken | undefined> => {
-    const found = TOKEN.test(text) ? await records.find("AccessToken", text) : undefined;
+    // A token that was written while its grant was revoked has none.
+    const found = TOKEN.test(text) ? await records.findGranted("AccessToken", text) : undefined;
     const token = found && parseToken(found.payload);
     const refused = (reason: string): undefined => {
       refuse({ what: "token", reason, origin, ...(found && { id: found.shownId }) });
@@ -28,20 +29,17 @@ export function createOwnVerifier({ records, agents, refuse }: OwnVerifierPowers
     };
     if (!found || !token) return refused("unknown, expired or revoked");
     if (token.audience !== resource) return refused("for another resource");
-    // A token that was written while its grant was revoked has none.
-    if (!(await records.find("Grant", token.grantId))) return refused("revoked");
     const scopes = readScopes(token.scope.split(" "));
     const principal = await agents.admit({ person: token.person, client: toClientName(token.clientId), scopes });
     return { id: found.shownId, principal, scopes };
   };
 }
 
-function parseToken({ accountId: person, clientId, grantId, aud: audience, scope = "" }: OauthPayload) {
+function parseToken({ accountId: person, clientId, aud: audience, scope = "" }: OauthPayload) {
   const isWhole =
     typeof person === "string" &&
     typeof clientId === "string" &&
-    typeof grantId === "string" &&
     typeof audience === "string" &&
     typeof scope === "string";
-  return isWhole ? { person, clientId, grantId, audience, scope } : undefined;
+  return isWhole ? { person, clientId, audience, scope } : undefined;
 }

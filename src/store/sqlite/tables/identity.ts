@@ -130,6 +130,10 @@ function createOauth({ database, read, write }: Connection): OauthStore {
   const expire = database.prepare("DELETE FROM oauth_records WHERE expires_at <= ?");
   const isValid = "(expires_at IS NULL OR expires_at > ?)";
   const byDigest = database.prepare(`SELECT * FROM oauth_records WHERE digest = ? AND ${isValid}`);
+  const byGrant = database.prepare(
+    `SELECT * FROM oauth_records AS found WHERE digest = ?1 AND expires_at > ?2
+     AND EXISTS (SELECT 1 FROM oauth_records AS given WHERE given.digest = found.grant_digest AND given.expires_at > ?2)`,
+  );
   const byUid = database.prepare(`SELECT * FROM oauth_records WHERE uid_digest = ? AND ${isValid}`);
   const consume = database.prepare("UPDATE oauth_records SET consumed_at = ? WHERE digest = ? AND consumed_at IS NULL");
   const count = database.prepare(`SELECT count(*) AS count FROM oauth_records WHERE model = ? AND ${isValid}`);
@@ -141,7 +145,10 @@ function createOauth({ database, read, write }: Connection): OauthStore {
         insert.run(...OAUTH_RECORD.toValues(row));
       }),
     findOauthRecord: (by, now) =>
-      read(() => OAUTH_RECORD.parseIfFound("digest" in by ? byDigest.get(by.digest, now) : byUid.get(by.uid, now))),
+      read(() => {
+        if ("uid" in by) return OAUTH_RECORD.parseIfFound(byUid.get(by.uid, now));
+        return OAUTH_RECORD.parseIfFound((by.granted === true ? byGrant : byDigest).get(by.digest, now));
+      }),
     countOauthRecords: (model, now) => read(() => Number(count.get(model, now)?.["count"])),
     consumeOauthRecord: (digest, at) => write(() => Number(consume.run(at, digest).changes) > 0),
     removeOauthRecords: (which) =>
