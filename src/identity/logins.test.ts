@@ -74,7 +74,7 @@ test("after five wrong passwords of one origin it must wait, and another origin 
   const seen = records.filter(({ action }) => action === "anomaly.seen");
   assert.deepEqual(
     seen.map(({ subject, detail }) => ({ subject, detail })),
-    [{ subject: HOME, detail: { kind: "brute-force", origin: HOME, attempts: 5, windowMs: 15 * 60_000 } }],
+    [{ subject: HOME, detail: { kind: "bruteForce", origin: HOME, attempts: 5, windowMs: 15 * 60_000 } }],
   );
   clock.now += 15 * 60_000;
   assert.ok(await enter(PASSWORD));

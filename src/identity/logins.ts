@@ -127,7 +127,7 @@ function createLimit({ quotas, record, now, createId, digestFor }: LoginPowers) 
       const seconds = Math.max(1, Math.ceil((outcome.freeAt - now()) / 1000));
       const first = await quotas.take([claim(`seen:${outcome.claim.key}`, 1)], now());
       if (first.kind === "taken") {
-        const detail = { kind: "brute-force", origin, attempts: outcome.used, windowMs: WINDOW_MS };
+        const detail = { kind: "bruteForce", origin, attempts: outcome.used, windowMs: WINDOW_MS };
         await record({ actor: "gateway", action: "anomaly.seen", subject: origin, detail });
       }
       throw new GloveboxError("LIMIT_QUOTA", "Too many failed logins", { hint: `Try again in ${seconds} seconds` });

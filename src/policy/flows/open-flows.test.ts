@@ -5,62 +5,31 @@ import { describe, it } from "node:test";
 
 import * as fc from "fast-check";
 
-import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { ERRORS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { ERRORS, parseExecutionId } from "../../domain/index.ts";
 import type { CallPlan, ErrorCode, Principal, Reply, Tool } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import type { Store } from "../../store/index.ts";
-import { FORGET_MS, openFlows } from "./open-flows.ts";
-import type { CallFlow, ExecutionFlow, Flows } from "./open-flows.ts";
-
-const SECRET = createTool("files.secret", { labels: ["private"] });
-const STRANGE = createTool("files.strange", { labels: ["untrusted"] });
-const PLAIN = createTool("files.plain");
-const SEND = createTool("github.send", { labels: ["external"] });
-const SNAPSHOT = snapshotOf([SECRET, STRANGE, PLAIN, SEND]);
-const CALL = { tool: SEND.address, effect: "read", access: "literal", times: "once", when: "always" } as const;
-/** It begins with two reads and one call that sends. */
-const PLAN: CallPlan = {
-  exact: true,
-  calls: [{ ...CALL, at: [{ line: 1, column: 1 }] }],
-  start: [SECRET, STRANGE, SEND].map(({ address }) => ({ tool: address, args: {} })),
-};
-const OK: Reply = { ok: true, json: "{}" };
-
-let seq = 0;
-const judge = (arrival: CallFlow, tool: Tool) => {
-  seq += 1;
-  return arrival.judge({ execution: EXECUTION, seq, principal: AGENT.id, address: tool.address, args: {} }, tool)?.kind;
-};
-const read = async (flow: ExecutionFlow, tool: Tool, reply: Reply = OK, isSent = true): Promise<void> => {
-  const arrival = flow.arrive();
-  judge(arrival, tool);
-  await arrival.deliver(reply, isSent);
-};
-const readLabels = ({ labels = [] }: Tool) => labels.filter((label) => label !== "external");
-const send = (flow: ExecutionFlow) => judge(flow.arrive(), SEND);
-/** The call with this number in its program. */
-const sendAs = (flow: ExecutionFlow, number: number, execution = EXECUTION) =>
-  flow.arrive().judge({ execution, seq: number, principal: AGENT.id, address: SEND.address, args: {} }, SEND)?.kind;
-
-interface World {
-  readonly store: Store;
-  readonly flows: Flows;
-  now: number;
-  open(principal?: Principal, plan?: CallPlan): ExecutionFlow;
-}
-
-async function openWorld(store?: Store, labelMs = 0): Promise<World> {
-  const opened = store ?? (await openStore({ path: ":memory:", now: () => 0 }));
-  const world = { now: 1 };
-  const flows = await openFlows({ settings: { flows: "ask", labelMs }, store: opened, now: () => world.now });
-  const open = (principal: Principal = inSession("a"), plan?: CallPlan): ExecutionFlow =>
-    flows.open({ principal, execution: EXECUTION, snapshot: SNAPSHOT, ...(plan && { plan }) });
-  return Object.assign(world, { store: opened, flows, open });
-}
-
-const inSession = (session: string): Principal => ({ ...AGENT, session });
-const GRACE: Principal = { ...AGENT, id: known(parsePrincipalId("grace")) };
+import { FORGET_MS } from "./open-flows.ts";
+import type { CallFlow, ExecutionFlow } from "./open-flows.ts";
+import {
+  SECRET,
+  STRANGE,
+  PLAIN,
+  SEND,
+  SNAPSHOT,
+  CALL,
+  PLAN,
+  OK,
+  judge,
+  read,
+  readLabels,
+  send,
+  sendAs,
+  openWorld,
+  inSession,
+  GRACE,
+} from "./fixtures/flow-world.ts";
+import type { World } from "./fixtures/flow-world.ts";
 
 describe("CallFlow", () => {
   it("requires approval if and only if both labels were delivered before the call is decided", async () => {

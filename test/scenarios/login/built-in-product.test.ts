@@ -9,7 +9,14 @@ import { test } from "node:test";
 import { openAdminSession } from "../../fixtures/admin-session.ts";
 import { createBrowser } from "../../fixtures/consent-browser.ts";
 import { CALLBACK, connectByOauth, createOauthMemory } from "../../fixtures/oauth-client.ts";
-import { makeUntypedFolder, runGlovebox, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import {
+  findStore,
+  makeUntypedFolder,
+  runGlovebox,
+  startFor,
+  untilEnded,
+  waitForOutput,
+} from "../../fixtures/product.ts";
 import type { Addresses } from "../../fixtures/product.ts";
 
 const VERIFIER = "v".repeat(43);
@@ -59,6 +66,12 @@ test("the SDK client logs in, and codes and tokens outlive a kill and work as of
   assert.equal((await post(renew)).status, 200);
   assert.equal((await post(renew)).status, 400);
   assert.deepEqual(printed, []);
+  // Neither the store nor its log has a credential in the clear.
+  const store = findStore(folder);
+  const kept = [store, `${store}-wal`].map((file) => readFileSync(file, "latin1")).join("");
+  assert.ok(kept.includes("oauth_records"));
+  const { access_token: access = "", refresh_token: refresh = "" } = memory.seen.tokens ?? {};
+  for (const secret of [access, refresh, code]) assert.ok(secret !== "" && !kept.includes(secret));
 });
 
 test("no module of the product loads the authorization server at its start", () => {
