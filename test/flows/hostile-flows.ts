@@ -121,7 +121,7 @@ const CALLED_BACK: readonly HostileFlow[] = [
   ),
   programs(
     "a template with a tag",
-    `${MAIL} const tell = (parts, text) => slack.slackPostMessage({ text }); await tell\`a${"$"}{secret}b\``,
+    `${MAIL} const tell = (parts, text) => slack.slackPostMessage({ text }); await tell\`a\${secret}b\``,
   ),
   programs(
     "an asynchronous generator",
