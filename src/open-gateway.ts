@@ -12,7 +12,7 @@ import { defined } from "./domain/index.ts";
 import type { ChildKeeper } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
-import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
+import { closeOrphans, connectRooms, createControl, createResults } from "./execution/index.ts";
 import { keepRecords, openExecutions, showReplay } from "./execution/index.ts";
 import type { KeptExecution, ReplayResult } from "./execution/index.ts";
 import { openIdentity } from "./identity/index.ts";
@@ -88,7 +88,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   const gateway = createGateway({
     executions,
     ledger: store.ledger,
-    history: createHistory({ store, engine, isolation, now: Date.now }),
+    history: createControl({ ...deps, store, unlock: () => records.vault.openSeal(), withdraw: approvals.withdraw }),
     health: { version: VERSION, engine, isolation, layers, startedAt: Date.now() },
     check: createCheck({ store, sandbox, policy, report, now: Date.now }),
     takeView,

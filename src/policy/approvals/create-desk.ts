@@ -23,6 +23,8 @@ export interface ApprovalDesk {
   /** Rejects as `Approvals.decide` does, and as `propose` for a scope that becomes a rule. */
   decide(id: string, choice: DeskChoice, by: Principal): Promise<Approval>;
   revoke(id: string, by: Principal): Promise<Approval>;
+  /** True if this person may see the arguments of calls, and so programs and results. */
+  seesArguments(viewer: Principal): boolean;
   /** The rule that a decision would write, and its file. Rejects with REQUEST_CONFLICT if no rule can loosen it. */
   propose(id: string, scope: AlwaysScope, by: Principal): Promise<{ readonly rule: AlwaysRule; readonly file: string }>;
 }
@@ -101,6 +103,7 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
       const rule = rules.propose(await get(parseId(raw)), scope, by);
       return { rule, file: rules.file ?? "(no file)" };
     },
+    seesArguments: (viewer) => seesArguments(viewer, duties),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
   };
 }

@@ -17,23 +17,15 @@ import { ALWAYS_SCOPES } from "../gateway.ts";
 import type { Gateway, GatewayCheck } from "../gateway.ts";
 import { requireRole } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
-import { MAX_APPROVALS, MAX_EXECUTIONS } from "./contract.ts";
+import { MAX_APPROVALS } from "./contract.ts";
 import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer, ProposedRuleAnswer } from "./contract.ts";
-import type {
-  ExecutionsAnswer,
-  HealthAnswer,
-  LedgerAnswer,
-  ReadyAnswer,
-  StatusAnswer,
-  ToolsAnswer,
-} from "./contract.ts";
+import type { HealthAnswer, LedgerAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
 
 const USUAL_PAGE = 50;
 const TOOLS_PER_PAGE = 20;
 /** A decision has a verdict, a scope and a note. */
 const BODY_BYTES = 16 * 1024;
 
-const EXECUTIONS_QUERY = z.strictObject({ limit: pageSize(MAX_EXECUTIONS) });
 const LEDGER_QUERY = z.strictObject({
   limit: pageSize(MAX_APPROVALS),
   before: z.coerce.number().int().min(1).optional(),
@@ -53,7 +45,7 @@ const DECISION = z.strictObject({
 });
 
 /** A query parameter: an integer from 1 to `most`. */
-function pageSize(most: number) {
+export function pageSize(most: number) {
   return z
     .string()
     .regex(/^\d{1,4}$/, "must be an integer")
@@ -75,10 +67,6 @@ export function createApiRoutes(gateway: Gateway, principal: () => Promise<Princ
     await next();
   });
   routes.get("/status", (c) => c.json(gateway.health() satisfies StatusAnswer));
-  routes.get("/executions", async (c) => {
-    const { limit } = parseRequest(EXECUTIONS_QUERY, c.req.query(), "query");
-    return c.json({ executions: await gateway.executions(limit) } satisfies ExecutionsAnswer);
-  });
   routes.get("/tools", async (c) => {
     const query = parseRequest(TOOLS_QUERY, c.req.query(), "query");
     const { tools, cursor } = await gateway.search(await principal(), { limit: TOOLS_PER_PAGE, ...defined(query) });
@@ -186,7 +174,7 @@ export async function readText({ body }: Request): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string | undefined): Id | undefined {
+export function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string | undefined): Id | undefined {
   const id = parse(raw);
   if (id !== undefined || raw === undefined) return id;
   throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(raw)} is not a valid id`, {
