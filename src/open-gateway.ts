@@ -88,7 +88,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   const gateway = createGateway({
     executions,
     ledger: store.ledger,
-    history: createControl({ ...deps, store, unlock: () => records.vault.openSeal(), withdraw: approvals.withdraw }),
+    history: createControl({ ...approvals, ...deps, store, unlock: () => records.vault.openSeal() }),
     health: { version: VERSION, engine, isolation, layers, startedAt: Date.now() },
     check: createCheck({ store, sandbox, policy, report, now: Date.now }),
     takeView,
