@@ -1,4 +1,4 @@
-/** Follows the events of the gateway: one connection for the page, and polling where it cannot be had. */
+/** Follows the events of the gateway: one connection for the page, and polling where events do not arrive. */
 
 import { signal } from "@preact/signals";
 
@@ -15,7 +15,7 @@ export const freshness = signal<{ readonly kind: "live" | "polling" | "off"; rea
   since: Date.now(),
 });
 
-/** Grows with every change of a topic; whoever shows the topic asks for it again. */
+/** Grows with every change of a topic; what shows the topic asks for it again. */
 export const versions: Readonly<Record<Topic, { value: number }>> = {
   approvals: signal(0),
   executions: signal(0),
