@@ -230,10 +230,12 @@ function Outcome({ details: { result } }: { readonly details: ExecutionAnswer })
     <>
       {error && (
         <section aria-label="Error">
-          <Problem message={error.message}>
-            {error.hint !== undefined && <span>{error.hint}</span>}
-            <code>{error.code}</code>
-          </Problem>
+          <Problem message={`${error.message} (${error.code})`} />
+          {error.hint !== undefined && (
+            <pre class="plain" aria-label="Hint">
+              <Visible text={error.hint} />
+            </pre>
+          )}
           {error.frame !== undefined && (
             <pre class="block">
               <Visible text={error.frame} />
