@@ -23,8 +23,11 @@ export interface FasterChild extends LeasedChild {
 
 /** A place with a child for one execution. */
 export interface ChildLease extends LeasedChild {
-  /** Call once, at the end: the child's next frame is not for this execution. `false` if it may not be used again. */
-  readonly release: (reusable: boolean) => void;
+  /**
+   * Call once, at the end: the child's next frame is not for this execution. `false` if it may not be used again.
+   * `readyMs`: the child was told to end its program, and is ended itself if it is not ready by then.
+   */
+  readonly release: (reusable: boolean, readyMs?: number) => void;
   /**
    * Gives its place to others while its program waits. False if too many programs wait in memory. `suspend` is called when
    * more programs wait later; it suspends this one, or returns false.

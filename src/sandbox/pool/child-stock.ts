@@ -87,7 +87,8 @@ export class ChildStock {
     return worker;
   }
 
-  release(worker: PoolWorker, reusable: boolean): void {
+  /** `readyMs`: a healthy child is ready by then. By default, one that computes meanwhile has longer on a busy machine. */
+  release(worker: PoolWorker, reusable: boolean, readyMs?: number): void {
     worker.uses += 1;
     this.starts.forgetFailures();
     if (worker.child.isGone) return this.#forget(worker);
@@ -97,7 +98,8 @@ export class ChildStock {
     };
     if (!reusable || worker.isWornOut || !worker.child.restorePriority()) return this.#dismiss(worker);
     this.#preparing.set(worker, performance.now());
-    this.#awaitReady(worker, cpuMsOf(worker), READY_WAITS);
+    if (readyMs === undefined) return this.#awaitReady(worker, cpuMsOf(worker), READY_WAITS);
+    worker.timer = setTimeout(() => this.#dismiss(worker), readyMs);
   }
 
   #awaitReady(worker: PoolWorker, releasedAtCpuMs: number, waits: number): void {

@@ -46,9 +46,9 @@ export class FasterChildren {
     }
   }
 
-  release(worker: PoolWorker, reusable: boolean): void {
+  release(worker: PoolWorker, reusable: boolean, readyMs?: number): void {
     this.#held -= 1;
-    this.stock.release(worker, reusable);
+    this.stock.release(worker, reusable, readyMs);
   }
 
   refuseAll(error: GloveboxError): void {

@@ -23,7 +23,7 @@ export interface LeaseHost {
   leave(holder: PlaceHolder): void;
   /** The same, and its child stays. */
   park(holder: PlaceHolder): void;
-  release(held: HeldChild, reusable: boolean): void;
+  release(held: HeldChild, reusable: boolean, readyMs?: number): void;
   /** Calls `onPlaced` when the program has a place again, unless the returned function is called before. */
   awaitPlace(holder: PlaceHolder, onPlaced: () => void): () => void;
   /** False if too many executions wait without a child. */
@@ -97,20 +97,20 @@ export class PlaceLease implements ChildLease {
     return this.#host.retake(this.#holder, this.#held.isFast, signal);
   }
 
-  release(reusable: boolean): void {
+  release(reusable: boolean, readyMs?: number): void {
     if (this.#onClosed) this.#host.leaveAway(this.#onClosed);
-    else this.#release(reusable);
+    else this.#release(reusable, readyMs);
   }
 
-  freeChild(reusable: boolean): void {
-    if (!this.#isFreed) this.#host.release(this.#held, reusable);
+  freeChild(reusable: boolean, readyMs?: number): void {
+    if (!this.#isFreed) this.#host.release(this.#held, reusable, readyMs);
     this.#isFreed = true;
   }
 
-  #release(reusable: boolean): void {
+  #release(reusable: boolean, readyMs?: number): void {
     if (this.#host.parking.leave(this.#parked)) this.#stopWaking();
     else this.#host.leave(this.#holder);
-    this.freeChild(reusable);
+    this.freeChild(reusable, readyMs);
   }
 
   #offer(faster: HeldChild): FasterChild {

@@ -23,7 +23,8 @@ describe("a replayed program", () => {
     assert.deepEqual(kindsOf(sent), [TO_GUEST.START, TO_GUEST.REPLY, TO_GUEST.PING]);
     say(TO_HOST.CALL, 2, "files.read\n{}");
     say(TO_HOST.PONG);
-    assert.deepEqual([codeOf((await outcome).ending), released], ["paused", [false]]);
+    assert.deepEqual([codeOf((await outcome).ending), released], ["paused", [true]]);
+    assert.equal(sent.at(-1)?.kind, TO_GUEST.END);
   });
   it("pings the child at once without past deliveries", async () => {
     const { sent, say, outcome } = showing([]);

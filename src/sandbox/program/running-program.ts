@@ -37,6 +37,8 @@ import { ProgramWatch } from "./program-watch.ts";
 import { createStart, sendDelivery } from "./start-message.ts";
 
 const NEARLY_ALL = 0.8;
+/** A child whose program waits is ready within a millisecond after END. One that computes does not read it. */
+const END_MS = 100;
 
 export interface RunOptions {
   readonly lease: ChildLease;
@@ -361,8 +363,7 @@ export class RunningProgram {
   }
 
   #settle(ending: ProgramEnding, isBlocked = false): void {
-    // Only a child whose program returned or threw may be used again.
-    this.#lease.release(!this.#mayAnswer && !isBlocked && (ending.kind === "returned" || ending.kind === "threw"));
+    this.#release(ending, isBlocked);
     const usage = {
       queueMs: this.#options.queueMs + this.#watch.pausedMs + this.#watch.heldMs,
       wallMs: this.#watch.elapsedMs,
@@ -372,6 +373,15 @@ export class RunningProgram {
       switches: this.#switches,
     };
     this.#outcome.resolve({ ending, logs: this.#output.logs, usage, engine: this.#lease.engine });
+  }
+
+  /** Only a child whose program returned or threw may be used again, or was suspended while it waited. */
+  #release({ kind }: ProgramEnding, isBlocked: boolean): void {
+    if (kind === "paused" && !isBlocked) {
+      this.#lease.child.send(TO_GUEST.END, 0, "", 0);
+      return this.#lease.release(true, END_MS);
+    }
+    this.#lease.release(!this.#mayAnswer && !isBlocked && (kind === "returned" || kind === "threw"));
   }
 }
 

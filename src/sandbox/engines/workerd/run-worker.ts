@@ -30,7 +30,7 @@ export async function runWorker(
     using guest = await open();
     await feed(guest, JSON.stringify({ ...start, javascript: "" }));
     await guest.start(atMs);
-    while (run.forward(await listen(guest, run))) await deliverAll(guest, frames, run);
+    while (run.forward(await listen(guest, run)) && (await deliverAll(guest, frames, run)));
   } catch (thrown) {
     run.end(describeLoadFailure(thrown));
     frames.flush();
@@ -45,18 +45,20 @@ async function listen(guest: GuestSession, run: WorkerRun): Promise<string> {
   return collect(guest);
 }
 
-/** Delivers everything that has arrived, each frame in a separate turn of the program. */
-async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun): Promise<void> {
+/** Delivers everything that has arrived, each frame in a separate turn of the program. False if the host ended it. */
+async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun): Promise<boolean> {
   for (let frame = await frames.receive(); frame; frame = frames.poll()) {
     if (frame.kind === TO_GUEST.PING) {
       run.isPinged = true;
       continue;
     }
+    if (frame.kind === TO_GUEST.END) return false;
     if (frame.kind === TO_GUEST.LEFT) continue; // only the host watches the time of a Worker
     run.waiting -= 1;
     await feed(guest, frame.text);
     await guest.deliver(frame.kind, frame.id, frame.atMs);
   }
+  return true;
 }
 
 async function feed(guest: GuestSession, text: string): Promise<void> {
