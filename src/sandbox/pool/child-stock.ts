@@ -5,9 +5,10 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 
+import { expectRest } from "../child-lease.ts";
+import type { ChildRest } from "../child-lease.ts";
 import { measureProcess } from "../measure.ts";
 import type { ChildOptions } from "../start-child.ts";
-import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
 import type { PoolWorker } from "./worker.ts";
 
@@ -87,13 +88,13 @@ export class ChildStock {
     return worker;
   }
 
-  /** `readyMs`: a healthy child is ready by then. By default, one that computes meanwhile has longer on a busy machine. */
-  release(worker: PoolWorker, reusable: boolean, readyMs?: number): void {
+  release(worker: PoolWorker, reusable: boolean, { pongs, readyMs }: ChildRest = {}): void {
     worker.uses += 1;
     this.starts.forgetFailures();
     if (worker.child.isGone) return this.#forget(worker);
+    const isComplete = expectRest(pongs);
     worker.child.listener = {
-      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
+      frame: ({ kind }) => isComplete(kind) && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
     if (!reusable || worker.isWornOut || !worker.child.restorePriority()) return this.#dismiss(worker);

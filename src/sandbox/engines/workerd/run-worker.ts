@@ -18,13 +18,13 @@ const SETTLE_MS = 10;
 /** The engine's message if the program's module does not compile. */
 const NOT_COMPILED = /Uncaught SyntaxError: ([^\n]*)(?:\n\s*at (program\.ts:\d+:\d+))?/;
 
-/** Returns when the program has ended in any way; the last frame says how. */
+/** Returns when the program has ended in any way; the last frame says how. True if the host still waits for a PONG. */
 export async function runWorker(
   open: () => Promise<GuestSession>,
   frames: FrameWire,
   start: StartMessage,
   atMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const run = new WorkerRun(frames);
   try {
     using guest = await open();
@@ -35,6 +35,7 @@ export async function runWorker(
     run.end(describeLoadFailure(thrown));
     frames.flush();
   }
+  return run.isPinged;
 }
 
 /** The program's messages of this turn; without open requests, also those a little later. */
@@ -93,8 +94,10 @@ class WorkerRun {
     }
     // All input comes from the host, so a program without an open request can never continue.
     if (this.waiting === 0) this.end(STUCK);
-    if (this.isPinged) this.#send(TO_HOST.PONG, 0, "");
-    this.isPinged = false;
+    if (this.isPinged && !this.#isOver) {
+      this.#send(TO_HOST.PONG, 0, "");
+      this.isPinged = false;
+    }
     this.#frames.flush();
     return !this.#isOver;
   }
