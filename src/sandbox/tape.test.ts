@@ -69,7 +69,7 @@ function outcomeOf({ ending, logs }: SandboxResult) {
 
 for (const engine of ENGINES) {
   const it = itOn(engine);
-  const { sandbox, run } = await openTestSandbox({}, engine);
+  const { sandbox, run, pids } = await openTestSandbox({}, engine);
   const play = async (from: Kept, host: GuestHost, program = PROGRAM) => {
     const { tape, watch, kept } = createTape(from);
     return { result: await run(program, { tape, host: watch(host) }), kept };
@@ -138,7 +138,21 @@ for (const engine of ENGINES) {
       assert.deepEqual(made, ['files.read\n{"n":1}', 'files.write\n{"n":2}', 'files.read\n{"n":3}']);
     });
 
-    it("a program with a tape is suspended on request, and its child is gone", async () => {
+    it("a program that returns before it answers a PING leaves its child to the next one", async () => {
+      await run("return 1");
+      const before = [...pids];
+      for (let n = 0; n < 5; n += 1) {
+        const { tape } = createTape(NOTHING);
+        const { ending } = await run(`return ${n}`, { tape: { ...tape, endsWithPast: true } });
+        assert.deepEqual(ending, { kind: "returned", value: n });
+      }
+      assert.deepEqual(
+        before.filter((pid) => !pids.has(pid)),
+        [],
+      );
+    });
+
+    it("a program with a tape is suspended on request, and others run as before", async () => {
       const away = new AbortController();
       const { tape, watch } = createTape(NOTHING);
       const host = watch({

@@ -9,6 +9,7 @@ import { ownerOf, runInSlices } from "../../timing/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
+import { expectRest } from "../child-lease.ts";
 import type { ChildLease } from "../child-lease.ts";
 import type { SandboxChild } from "../start-child.ts";
 import { endedEarly, playLoosely, playTape } from "../tape.ts";
@@ -37,6 +38,10 @@ import { ProgramWatch } from "./program-watch.ts";
 import { createStart, sendDelivery } from "./start-message.ts";
 
 const NEARLY_ALL = 0.8;
+/** More than a child sends after its program. */
+const MAX_REST = 4;
+/** A child whose program waits is ready within a millisecond after END. One that computes does not read it. */
+const END_MS = 100;
 
 export interface RunOptions {
   readonly lease: ChildLease;
@@ -71,6 +76,7 @@ export class RunningProgram {
   readonly #loose: LoosePlayer | undefined;
   #open = true;
   #isPinged = false;
+  #hasPonged = false;
   readonly #absence: Absence;
   /** Lines that a new child repeats. */
   #repeatedLines = 0;
@@ -190,7 +196,7 @@ export class RunningProgram {
 
   /** Its time on trial is over. It waits for another place without a child, unless it repeats its past or waits anyway. */
   #leaveTrial(): boolean {
-    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#mayAnswer || this.#switch?.isUnderWay;
+    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#pongs > 0 || this.#switch?.isUnderWay;
     if (this.#loose || isBusy || !this.#player.isOver() || !this.#absence.giveUpChild()) return false;
     this.#watch.isPatient = true;
     this.#place.yield();
@@ -248,7 +254,10 @@ export class RunningProgram {
         return this.#fail(parseOverrun(text, this.#options.job.limits));
       case TO_HOST.PONG:
         // The result of a last call may be on its way and comes first.
-        if (this.#isPinged) return void setImmediate(this.#suspend);
+        if (this.#isPinged) {
+          this.#hasPonged = true;
+          return void setImmediate(this.#suspend);
+        }
         if (this.#loose?.takePong() || this.#place.takePong()) return;
         throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
       case TO_HOST.SWITCH:
@@ -275,7 +284,7 @@ export class RunningProgram {
     if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", limits);
     if (!this.#player.isOver()) throw endedEarly();
     const end = (): void => this.#end({ kind: "threw", thrown });
-    if (!mayBeOfEngine(thrown) || !this.#switch?.endElsewhere(end, !this.#mayAnswer)) end();
+    if (!mayBeOfEngine(thrown) || !this.#switch?.endElsewhere(end, this.#pongs === 0)) end();
   }
 
   #answer(kind: Delivery["kind"], id: number, text: string): void {
@@ -301,9 +310,10 @@ export class RunningProgram {
     this.#pingIfOver();
   }
 
-  /** Whether its child was pinged, and may answer after the program's end. */
-  get #mayAnswer(): boolean {
-    return this.#isPinged || this.#place.isPinged || (this.#loose?.isPinged ?? false);
+  /** How many PINGs its child has not answered, and may answer after the program's end. */
+  get #pongs(): number {
+    const isPinged = [this.#isPinged && !this.#hasPonged, this.#place.isPinged, this.#loose?.isPinged];
+    return isPinged.filter(Boolean).length;
   }
 
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
@@ -325,11 +335,12 @@ export class RunningProgram {
     this.#stop();
     const { child } = this.#lease;
     const later: Frame[] = [];
-    child.listener = { frame: (frame) => void (later.length < 2 && later.push(frame)), gone: ignore };
+    child.listener = { frame: (frame) => void (later.length < MAX_REST && later.push(frame)), gone: ignore };
     runInSlices(work, ownerOf({ id: principal, session })).then(
       (value) => {
         // All that may follow a value is that the child is ready for another program.
-        const isHonest = later.length < 2 && later.every(({ kind }) => kind === TO_HOST.READY);
+        const isComplete = expectRest(this.#pongs);
+        const isHonest = later.every(({ kind }) => isComplete(kind) !== undefined);
         this.#settle(isHonest ? { kind: "returned", value } : { kind: "failed", error: activeAfterEnd() });
         if (isHonest) for (const frame of later) child.listener.frame(frame);
       },
@@ -361,8 +372,7 @@ export class RunningProgram {
   }
 
   #settle(ending: ProgramEnding, isBlocked = false): void {
-    // Only a child whose program returned or threw may be used again.
-    this.#lease.release(!this.#mayAnswer && !isBlocked && (ending.kind === "returned" || ending.kind === "threw"));
+    this.#release(ending, isBlocked);
     const usage = {
       queueMs: this.#options.queueMs + this.#watch.pausedMs + this.#watch.heldMs,
       wallMs: this.#watch.elapsedMs,
@@ -372,6 +382,14 @@ export class RunningProgram {
       switches: this.#switches,
     };
     this.#outcome.resolve({ ending, logs: this.#output.logs, usage, engine: this.#lease.engine });
+  }
+
+  /** Only a child whose program returned or threw may be used again, or was suspended while it waited. */
+  #release({ kind }: ProgramEnding, isBlocked: boolean): void {
+    const isPaused = kind === "paused";
+    if (isBlocked || !(isPaused || kind === "returned" || kind === "threw")) return this.#lease.release(false);
+    if (isPaused) this.#lease.child.send(TO_GUEST.END, 0, "", 0);
+    this.#lease.release(true, { pongs: this.#pongs, readyMs: isPaused ? END_MS : undefined });
   }
 }
 
