@@ -5,35 +5,15 @@ import { after, describe, it as plainIt } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
 import { ENGINES, itOn } from "./fixtures/engines.ts";
+import { countingHost, tapedProgram } from "./fixtures/taped-program.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { GuestHost, SandboxResult } from "./sandbox.ts";
 import { playLoosely, playTape } from "./tape.ts";
 import type { Delivery, Tape, TapeStart } from "./tape.ts";
 
-/** Uses chance, time, timers, failures and answers out of order. */
-const PROGRAM = `
-  const seen = [Date.now(), Math.random(), crypto.randomUUID()];
-  const call = async (tool, n) => { const { n: got } = await files[tool]({ n }); seen.push([tool, got, Math.random()]); return got; };
-  const some = await Promise.all([call("read", 1), call("write", 2), call("read", 3)]);
-  const first = await Promise.race([call("read", 4), new Promise((tick) => setTimeout(() => tick("tick"), 1))]);
-  const failed = await files.read({ n: -1 }).catch((error) => [error.code, error.message]);
-  for (const n of [5, 6]) console.log("loop", await call("read", n), Date.now() >= seen[0]);
-  return { seen, some, first, failed, last: Math.random() };`;
-
+const PROGRAM = tapedProgram(1);
 /** Answers later calls of one moment first. */
-function createHost(): GuestHost & { readonly made: string[] } {
-  const made: string[] = [];
-  return {
-    made,
-    async call(address, args, seq) {
-      made.push(`${seq} ${String(address)}`);
-      const { n } = JSON.parse(String(args)) as { readonly n: number };
-      for (let turns = (10 - (seq % 10)) * 2; turns > 0; turns -= 1) await new Promise(setImmediate);
-      if (n < 0) return { ok: false, error: { code: "UPSTREAM_FAILED", message: "no", retry: false } };
-      return { ok: true, json: JSON.stringify({ n }) };
-    },
-  };
-}
+const createHost = (): ReturnType<typeof countingHost> => countingHost((seq) => (10 - (seq % 10)) * 2);
 
 interface Kept {
   readonly start: TapeStart | undefined;

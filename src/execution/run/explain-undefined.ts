@@ -72,8 +72,12 @@ export function explainJoined({ source }: Pick<Program, "source">, value: Json |
 function hasJoined(value: Json, parts: { left: number }): boolean {
   parts.left -= 1;
   if (typeof value === "string") return value.includes(JOINED);
-  if (typeof value !== "object" || value === null || parts.left <= 0) return false;
-  return Object.values(value).some((part) => hasJoined(part, parts));
+  if (typeof value !== "object" || value === null) return false;
+  for (const part of isJsonObject(value) ? Object.values(value) : value) {
+    if (parts.left <= 0) return false;
+    if (hasJoined(part, parts)) return true;
+  }
+  return false;
 }
 
 /** Whether the result has nothing at the place of the read. In an array, no item may have it. */

@@ -5,23 +5,22 @@
  */
 
 import { GloveboxError } from "../../domain/index.ts";
-import { ownerOf, runInSlices } from "../../timing/index.ts";
+import { ownerOf } from "../../timing/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
-import { expectRest } from "../child-lease.ts";
 import type { ChildLease } from "../child-lease.ts";
 import type { SandboxChild } from "../start-child.ts";
 import { endedEarly, playLoosely, playTape } from "../tape.ts";
 import type { Delivery, LoosePlayer, TapePlayer, TapeStart } from "../tape.ts";
-import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
+import { TO_GUEST, TO_HOST } from "../wire.ts";
 import type { Watchdog } from "../watchdog.ts";
 import type { ThrownMessage } from "../wire.ts";
 import { Absence } from "./absence.ts";
 import { EngineSwitch, SWITCH_AFTER_MS, mayBeOfEngine } from "./engine-switch.ts";
+import { readLargeValue } from "./large-value.ts";
 import { createOverrun } from "./overruns.ts";
 import {
-  activeAfterEnd,
   activeWhileBlocked,
   activeWithoutPlace,
   isOutOfMemory,
@@ -35,11 +34,8 @@ import { ProgramHistory } from "./program-history.ts";
 import { ProgramOutput } from "./program-output.ts";
 import { ProgramRequests } from "./program-requests.ts";
 import { ProgramWatch } from "./program-watch.ts";
-import { createStart, sendDelivery } from "./start-message.ts";
+import { sendDelivery, sendStart } from "./start-message.ts";
 
-const NEARLY_ALL = 0.8;
-/** More than a child sends after its program. */
-const MAX_REST = 4;
 /** A child whose program waits is ready within a millisecond after END. One that computes does not read it. */
 const END_MS = 100;
 
@@ -65,6 +61,7 @@ export class RunningProgram {
   readonly outcome = this.#outcome.promise;
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #suspend = (): void => this.#end({ kind: "paused" });
+  readonly #ping = (): void => this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
   readonly #place: PlaceKeeper;
   readonly #history: ProgramHistory;
   /** Absent without a faster engine. */
@@ -78,8 +75,6 @@ export class RunningProgram {
   #isPinged = false;
   #hasPonged = false;
   readonly #absence: Absence;
-  /** Lines that a new child repeats. */
-  #repeatedLines = 0;
   #switches = 0;
 
   constructor(options: RunOptions) {
@@ -125,7 +120,7 @@ export class RunningProgram {
       onlyWaits,
       park: (leave) => this.#lease.park(leave),
       wake: (onPlaced) => this.#absence.wake(onPlaced),
-      ping: () => this.#lease.child.send(TO_GUEST.PING, 0, "", 0),
+      ping: this.#ping,
       suspend: () => (job.waits?.suspend() ?? false) || this.#absence.giveUpChild(),
       cpuMs: () => this.#watch.cpuMs,
       lied: () => this.#absence.isAway || this.#fail(activeWithoutPlace()),
@@ -135,8 +130,7 @@ export class RunningProgram {
 
   #createLoose(): LoosePlayer | undefined {
     const { improvise } = this.#options.job.tape ?? {};
-    const ping = (): void => this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
-    return improvise && playLoosely(improvise, (delivery) => this.#give(delivery), ping);
+    return improvise && playLoosely(improvise, (delivery) => this.#give(delivery), this.#ping);
   }
 
   #createAbsence(): Absence {
@@ -166,7 +160,7 @@ export class RunningProgram {
         this.#listen();
         this.#place.renew();
         if (this.#watch.heldMs > 0) this.#sendLeft();
-        if (this.#isPinged) this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
+        if (this.#isPinged) this.#ping();
       },
     });
   }
@@ -187,11 +181,9 @@ export class RunningProgram {
   }
 
   #start(child: SandboxChild, maySwitch: boolean): void {
-    const { seed, atMs } = this.#begun;
     const { job, switchAtStep: atStep } = this.#options;
     const switching = maySwitch ? { afterMs: SWITCH_AFTER_MS, atStep } : undefined;
-    const start = createStart(job, { seed, wallMs: this.#watch.leftMs, switching });
-    child.send(TO_GUEST.START, 0, JSON.stringify(start), atMs);
+    sendStart(child, job, { ...this.#begun, wallMs: this.#watch.leftMs, switching });
   }
 
   /** Its time on trial is over. It waits for another place without a child, unless it repeats its past or waits anyway. */
@@ -219,7 +211,7 @@ export class RunningProgram {
     if (!this.#open) return lease.release(false);
     this.#lease = lease;
     this.#requests.startOver();
-    this.#repeatedLines = this.#output.logs.length;
+    this.#output.startOver();
     this.#player = playTape([...this.#history.deliveries], (delivery) => sendDelivery(lease.child, delivery));
     this.#startChild();
     this.#player.whenOver(done);
@@ -269,19 +261,16 @@ export class RunningProgram {
   }
 
   #log(level: number, text: string): void {
-    if (this.#repeatedLines > 0) return void (this.#repeatedLines -= 1);
-    const line = { level: LOG_LEVELS[level] ?? "log", text, atMs: Math.floor(this.#watch.elapsedMs) };
-    this.#output.addLine(line);
+    const line = this.#output.takeLine(level, text, this.#watch.elapsedMs);
+    if (!line) return;
     this.#history.addLine(level, text);
     if (this.#player.isOver()) this.#options.job.onLog?.(line);
   }
 
   /** An uncaught allocation failure is the memory limit, not an error of the program. */
   #endThrown(thrown: ThrownMessage): void {
-    // An engine without free memory may be unable to settle the program's promise.
     const { limits } = this.#options.job;
-    const isStuck = thrown.kind === "stuck" && this.#watch.peakBytes > limits.memoryBytes * NEARLY_ALL;
-    if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", limits);
+    if (isOutOfMemory(thrown, limits, this.#watch.peakBytes)) throw createOverrun("memory", limits);
     if (!this.#player.isOver()) throw endedEarly();
     const end = (): void => this.#end({ kind: "threw", thrown });
     if (!mayBeOfEngine(thrown) || !this.#switch?.endElsewhere(end, this.#pongs === 0)) end();
@@ -321,10 +310,9 @@ export class RunningProgram {
     const { job } = this.#options;
     if (!this.#open || this.#isPinged || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
     this.#isPinged = true;
-    this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
+    this.#ping();
   }
 
-  /** A large value is read in slices. The child serves no other program before the value was read. */
   #finish(text: string): void {
     this.#output.countValue(text);
     if (!this.#player.isOver()) throw endedEarly();
@@ -334,18 +322,9 @@ export class RunningProgram {
     if (first.done === true) return this.#end({ kind: "returned", value: first.value });
     this.#stop();
     const { child } = this.#lease;
-    const later: Frame[] = [];
-    child.listener = { frame: (frame) => void (later.length < MAX_REST && later.push(frame)), gone: ignore };
-    runInSlices(work, ownerOf({ id: principal, session })).then(
-      (value) => {
-        // All that may follow a value is that the child is ready for another program.
-        const isComplete = expectRest(this.#pongs);
-        const isHonest = later.every(({ kind }) => isComplete(kind) !== undefined);
-        this.#settle(isHonest ? { kind: "returned", value } : { kind: "failed", error: activeAfterEnd() });
-        if (isHonest) for (const frame of later) child.listener.frame(frame);
-      },
-      (thrown: unknown) => this.#settle({ kind: "failed", error: toFatal(thrown) }),
-    );
+    const owner = ownerOf({ id: principal, session });
+    const pongs = (): number => this.#pongs;
+    void readLargeValue(work, { child, owner, pongs, settle: (ending) => this.#settle(ending) });
   }
 
   #fail(error: GloveboxError): void {
@@ -373,15 +352,9 @@ export class RunningProgram {
 
   #settle(ending: ProgramEnding, isBlocked = false): void {
     this.#release(ending, isBlocked);
-    const usage = {
-      queueMs: this.#options.queueMs + this.#watch.pausedMs + this.#watch.heldMs,
-      wallMs: this.#watch.elapsedMs,
-      cpuMs: this.#watch.cpuMs,
-      peakMemoryBytes: this.#watch.peakBytes,
-      outputBytes: this.#output.bytes,
-      switches: this.#switches,
-    };
-    this.#outcome.resolve({ ending, logs: this.#output.logs, usage, engine: this.#lease.engine });
+    const { logs, bytes: outputBytes } = this.#output;
+    const usage = { ...this.#watch.usageAfter(this.#options.queueMs), outputBytes, switches: this.#switches };
+    this.#outcome.resolve({ ending, logs, usage, engine: this.#lease.engine });
   }
 
   /** Only a child whose program returned or threw may be used again, or was suspended while it waited. */
@@ -391,8 +364,4 @@ export class RunningProgram {
     if (isPaused) this.#lease.child.send(TO_GUEST.END, 0, "", 0);
     this.#lease.release(true, { pongs: this.#pongs, readyMs: isPaused ? END_MS : undefined });
   }
-}
-
-function ignore(): void {
-  // The program has returned; its child is replaced when it is released.
 }
