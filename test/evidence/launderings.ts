@@ -128,7 +128,7 @@ const SHAPES: readonly Laundering[] = [
   ),
   through("where expressions match", "const body = [...m.body.matchAll(/[a-m]/g)].map(({ index }) => index).join();"),
   through(
-    "where an expression goes on",
+    "where an expression continues",
     "const find = /s/g; find.exec(m.body); const body = find.lastIndex + m.body.length;",
   ),
   through(
