@@ -140,7 +140,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
   const children = { ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed };
   const sandbox = opened.use(openSandbox({ ...children, warm: options.runsPrograms === false ? 0 : 1 }));
-  const approvals = opened.use(await openQueue(settings, records, host));
+  const approvals = opened.use(await openQueue(settings, records, { ...host, beforeDecided: () => policy.refresh() }));
   const seal = await vault.openSeal();
   await closeOrphans({ store, ledger, hasEnded });
   const kept = { journal: settings.journal, executions: settings.executions, store, seal, now: Date.now, report };

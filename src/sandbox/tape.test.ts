@@ -191,6 +191,27 @@ describe("a player", () => {
     },
   );
 
+  plainIt("playLoosely gives answers without a usual place by their time, and the clock never goes back", () => {
+    const given: string[] = [];
+    const clocks: number[] = [];
+    const turns = [Infinity, 0, Infinity, 1];
+    const times = [0, 10, 30, 20];
+    const player = playLoosely(
+      (_, id, __, nowMs) => {
+        clocks.push(nowMs);
+        return { delivery: { ...tick(id), atMs: times[id] ?? 5 }, turn: turns[id] ?? Infinity };
+      },
+      ({ id, atMs }) => void given.push(`${id} at ${atMs}`),
+      () => undefined,
+    );
+    for (const id of [2, 1, 3]) player.ask("timer", id);
+    assert.deepEqual(given, ["1 at 10", "3 at 20"]);
+    player.ask("timer", 4);
+    for (let pong = 0; pong < 3; pong += 1) player.takePong();
+    assert.deepEqual(given.slice(2), ["4 at 20", "2 at 30"]);
+    assert.deepEqual(clocks, [0, 0, 10, 20]);
+  });
+
   plainIt("lets nothing new happen before the past is over", () => {
     const done: string[] = [];
     const player = playTape([reply(1)], () => void done.push("past"));

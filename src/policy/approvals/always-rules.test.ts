@@ -117,6 +117,28 @@ describe("a decision that lasts", () => {
       else await assert.rejects(proposed, { code: "REQUEST_CONFLICT" });
     }
   });
+  for (const [scope, covered] of [
+    ["always-tool", ["other arguments", "the same arguments"]],
+    ["always-arguments", ["the same arguments"]],
+  ] as const)
+    it(`of the scope ${scope} also approves the waiting calls that its rule covers`, async () => {
+      const { queue, desk, id } = await openDesk();
+      await using _ = queue;
+      const ask = async (seq: number, parts: Parameters<typeof requestOf>[0], rule = PROFILE) => {
+        const request = { ...requestOf({ execution: 2, seq, ...parts }), decision: { reason: "money leaves", rule } };
+        return (await queue.approvals.request(request)).id;
+      };
+      const waiting = {
+        "other arguments": await ask(1, { args: { amount: 6 } }),
+        "the same arguments": await ask(2, { args: { amount: 5 } }),
+        "another rule": await ask(3, { args: { amount: 5 } }, known(parseRuleId("house"))),
+        "another principal": await ask(4, { args: { amount: 5 }, principal: OPERATOR }),
+      };
+      await desk.decide(id, { verdict: "approve", scope }, OPERATOR);
+      const states = await Promise.all(Object.values(waiting).map((one) => queue.approvals.find(one)));
+      const approved = Object.keys(waiting).filter((_name, at) => states[at]?.state === "approved");
+      assert.deepEqual(approved, covered);
+    });
   it("leaves the approval waiting and records the failure when the file cannot be written", async () => {
     const { queue, desk, id, stateOf, entries, state } = await openDesk();
     await using _ = queue;

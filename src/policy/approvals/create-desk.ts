@@ -30,7 +30,7 @@ export interface ApprovalDesk {
 }
 
 /** People at the command line and the admin page may decide for good; forms of clients may not. */
-export interface DeskChoice extends Omit<ApprovalChoice, "scope"> {
+export interface DeskChoice extends Omit<ApprovalChoice, "scope" | "byRule"> {
   readonly scope?: NonNullable<ApprovalChoice["scope"]> | AlwaysScope;
 }
 
@@ -45,6 +45,9 @@ export interface DeskOptions {
   readonly findChange: (approval: Approval) => Promise<HeldChange | undefined>;
 }
 
+/** The waiting calls that a rule covers: with any arguments, or with the same. */
+const SETTLED = { "always-tool": "any", "always-arguments": "same" } as const;
+
 /** Does not own the queue. */
 export function createDesk(options: DeskOptions): ApprovalDesk {
   const { approvals, store, rules, hide, findChange, duties = NO_DUTIES } = options;
@@ -55,7 +58,7 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
     return found;
   };
   /**
-   * The rule is written before the call is approved. If another decision was faster, an approval is what this one wanted,
+   * The rule is written before the call is approved, and the waiting calls that it covers with it. If another decision was faster, an approval is what this one wanted,
    * too; otherwise the rule is taken back, unless an earlier decision made it.
    */
   const decideAlways = async (
@@ -65,7 +68,7 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
     by: Principal,
   ) => {
     const found = await get(id);
-    const approve = (): Promise<Approval> => approvals.decide(id, { ...choice, scope: "call" }, by);
+    const approve = () => approvals.decide(id, { ...choice, scope: "call", byRule: SETTLED[scope] }, by);
     if (choice.verdict !== "approve") throw onlyApproval(scope);
     if (found.state !== "pending" || !hasRole(by, "operator")) return approve(); // rejects
     if (duties.fourEyes && found.effect === "destroy") return approvals.decide(id, { ...choice, scope: "session" }, by); // rejects
