@@ -52,7 +52,7 @@ const CONFIG = {
   sandbox: { isolation: "strict" },
 };
 const GLOVEBOX = "node /app/bin/glovebox.js";
-const SERVE = `echo '${JSON.stringify(CONFIG)}' > glovebox.config.json && ${GLOVEBOX} tokens create team --config /data/glovebox.config.json && ${GLOVEBOX} serve --config /data/glovebox.config.json`;
+const SERVE = `echo '${JSON.stringify(CONFIG)}' > glovebox.config.json && ${GLOVEBOX} tokens create team --scopes execute,search --config /data/glovebox.config.json && ${GLOVEBOX} serve --config /data/glovebox.config.json`;
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const NPM_SETTINGS = join(homedir(), ".npmrc");
 const MOST_ARCHIVE_BYTES = 4 * 1024 ** 3;
