@@ -89,7 +89,7 @@ async function soak(count: number, { url, mcp, pid }: { url: string; mcp: string
       const code = renew(list[Math.floor(turn / (isHostile ? HOSTILE_EVERY : 1)) % list.length] ?? "");
       const call = { name: "execute", arguments: { code, detail: "full" } };
       const { structuredContent } = await client.callTool(call, { timeout: PATIENCE_MS });
-      const { state, error, stats } = structuredContent as unknown as View;
+      const { state, error, stats } = structuredContent as View;
       if (error?.code === "LIMIT_TIME") overruns.push(Math.max(0, stats.wallMs - WALL_MS));
       if (!isHostile && state !== "completed")
         wrong.set(error?.code ?? state, (wrong.get(error?.code ?? state) ?? 0) + 1);

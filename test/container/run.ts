@@ -145,6 +145,7 @@ function checkImage(): void {
   const own = ["--no-healthcheck", ...RIGHTS, ...LIMITS, "--network", "none", "--read-only", "--tmpfs", "/tmp"];
   const report = podman(["run", "--rm", ...own, IMAGE, "doctor"]);
   assert.match(report, /isolation: strict/);
+  assert.match(report, /upstream inventory: .*confine strict/);
   console.log("ok     strict in the image of the Dockerfile, read-only and without capabilities");
   const [check = ""] = /(?<=HEALTHCHECK[^[]*)\[.*\]/.exec(readFileSync("Dockerfile", "utf8")) ?? [];
   const command = (JSON.parse(check) as string[]).map((part) => `'${part.replaceAll("'", `'\\''`)}'`).join(" ");
