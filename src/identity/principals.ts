@@ -118,6 +118,13 @@ export function toTokenPrincipal(row: StoredToken): Principal {
   };
 }
 
+export function notAdmitted(person: string): GloveboxError {
+  const shown = JSON.stringify(person.slice(0, 80));
+  return new GloveboxError("REQUEST_FORBIDDEN", `No agent may act for ${shown} at this gateway`, {
+    hint: "An operator adds the person: glovebox people add NAME --role agent",
+  });
+}
+
 function toId(text: string): PrincipalId {
   const id = parsePrincipalId(text);
   if (id === undefined) throw new TypeError(`${text} is not a valid principal`);

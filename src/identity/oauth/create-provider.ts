@@ -28,7 +28,8 @@ export interface ProviderOptions {
   readonly mayActFor: (person: string) => Promise<boolean>;
   /** Called before an access token is stored. If it rejects, the token is not stored. */
   readonly onIssued: (token: Payload) => Promise<void>;
-  /** Called with a grant that was revoked. */
+  /** Called with a grant before it is revoked, and after. */
+  readonly onEnding: (grant: Payload) => Promise<void>;
   readonly onEnded: (grant: Payload) => Promise<void>;
   /** Called with a code or refresh token that was presented a second time; everything of its grant is revoked. */
   readonly onReused: (token: Payload) => void;
@@ -169,7 +170,7 @@ const ONCE: readonly string[] = ["AuthorizationCode", "RefreshToken"];
 
 /** One adapter for each kind of record. Sessions of the package are not kept: people have sessions of the page. */
 function createAdapters(
-  { records, onIssued, onEnded }: ProviderOptions,
+  { records, onIssued, onEnding, onEnded }: ProviderOptions,
   /** Codes and refresh tokens that were presented after their use. */
   spent: { set(id: string, payload: Payload): void },
   toError: (text: string) => Error,
@@ -177,8 +178,9 @@ function createAdapters(
   const revoke = async (grantId: unknown): Promise<void> => {
     if (typeof grantId !== "string") return;
     const grant = await records.find("Grant", grantId);
-    if (grant) await onEnded(grant.payload);
+    if (grant) await onEnding(grant.payload);
     await records.removeGrant(grantId);
+    if (grant) await onEnded(grant.payload);
   };
   return (model) => ({
     async upsert(id, payload, expiresIn) {

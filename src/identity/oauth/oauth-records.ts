@@ -33,6 +33,8 @@ export interface OauthRecords {
   /** Removes the tokens and codes of a grant, and by default the grant itself. */
   removeGrant(grantId: string, what?: "all" | "tokens"): Promise<void>;
   count(model: string): Promise<number>;
+  /** True if a login of this client for this person has not ended. */
+  hasGrant(person: string, clientId: string): Promise<boolean>;
 }
 
 const GRANT = "Grant";
@@ -91,6 +93,10 @@ export function createOauthRecords(
       await store.removeOauthRecords({ grant: digest });
     },
     count: (model) => store.countOauthRecords(model, now()),
+    hasGrant: async (person, clientId) => {
+      const grants = await store.listOauthRecords(person, GRANT, now());
+      return grants.some((row) => open(row, GRANT)?.payload["clientId"] === clientId);
+    },
   };
 }
 

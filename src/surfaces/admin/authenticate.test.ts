@@ -201,6 +201,24 @@ test("a session of MCP belongs to the principal that opened it", async (t) => {
   assert.equal((await app.send("/mcp", withHeaders(message("tools/list"), session))).status, 200);
 });
 
+test("a session of MCP is not used with a token of the same name that allows less", async (t) => {
+  const app = await start(t, REQUIRED);
+  const replace = async (more: object): Promise<string> =>
+    (await app.identity.tokens.create({ name: "ci", scopes: ["execute"], replace: true, ...more }, OPERATOR)).token;
+  const run = async (token: string, session: Record<string, string>) =>
+    (await app.send("/mcp", withHeaders(callOf("execute", { code: "1" }), { ...session, ...bearer(token) }))).status;
+  const wide = await initialize(app, bearer(await replace({})));
+  assert.equal(await run(await replace({}), wide), 200);
+  for (const less of [{ scopes: ["execute:read"] }, { servers: ["files"] }, { executionsPerMinute: 1 }]) {
+    const token = await replace(less);
+    assert.equal(await run(token, wide), 404, JSON.stringify(less));
+    const own = await initialize(app, bearer(token));
+    assert.equal(await run(token, own), 200);
+  }
+  const reached = app.gateway.requests.map(({ principal }) => principal.access);
+  assert.deepEqual(reached, [undefined, { effects: ["read"] }, { servers: ["files"] }, undefined]);
+});
+
 test("a service reads what its scopes allow over the API and changes nothing", async (t) => {
   const app = await start(t, { ...REQUIRED, hasPage: true });
   const reader = bearer(await create(app, "archive", "ledger:read"));

@@ -10,6 +10,7 @@ import type { FetchLike } from "../../../src/egress/index.ts";
 import { OPERATOR } from "../../../src/identity/index.ts";
 import { startApp } from "../../../src/surfaces/admin/fixtures/start-app.ts";
 import type { StartOptions } from "../../../src/surfaces/admin/fixtures/start-app.ts";
+import { sampleOpening } from "../../../src/store/fixtures/sample-opening.ts";
 import { createBrowser } from "../../fixtures/consent-browser.ts";
 import type { BrowserOptions } from "../../fixtures/consent-browser.ts";
 import { CALLBACK, connectByOauth, createOauthMemory } from "../../fixtures/oauth-client.ts";
@@ -197,10 +198,14 @@ test("an expired token is renewed, and a refresh token that comes twice ends the
 });
 
 test("a revoked token is refused at once, with everything of its login, and others stay", async (t) => {
-  const { logIn, verify, post } = await start(t);
+  const { logIn, verify, post, room } = await start(t);
   const [one, other] = [await logIn({ clientId: "by-hand" }), await logIn({ clientId: "by-hand" })];
   const token = one.tokens?.access_token ?? "";
-  assert.ok(await verify(token));
+  const verified = await verify(token);
+  assert.ok(verified);
+  const running = { ...sampleOpening(1), principal: verified.principal.id };
+  await room.store.executions.open(running);
+  await room.store.executions.open(sampleOpening(2));
   assert.equal((await post("/oauth/revoke", { client_id: "unknown", token })).status, 401);
   await post("/oauth/revoke", { client_id: "another", token });
   assert.ok(await verify(token));
@@ -209,6 +214,13 @@ test("a revoked token is refused at once, with everything of its login, and othe
   const renew = { grant_type: "refresh_token", client_id: "by-hand", refresh_token: one.tokens?.refresh_token ?? "" };
   assert.equal((await post("/oauth/token", renew)).status, 400);
   assert.ok(await verify(other.tokens?.access_token));
+  // What the agent runs belongs to the other login, too.
+  assert.deepEqual(await room.store.cancellations.list(), []);
+  await post("/oauth/revoke", { client_id: "by-hand", token: other.tokens?.access_token ?? "" });
+  assert.deepEqual(
+    (await room.store.cancellations.list()).map(({ execution, askedBy }) => [execution, askedBy]),
+    [[running.id, verified.principal.id]],
+  );
 });
 
 test("tokens of a removed person end at once, and a person without the role cannot let a client in", async (t) => {
@@ -221,7 +233,7 @@ test("tokens of a removed person end at once, and a person without the role cann
   assert.ok(await verify(tokens?.access_token));
   await identity.people.add("zoe", ["operator"], OPERATOR);
   await identity.people.remove("ada", OPERATOR);
-  await identity.people.add("ada", ["agent"], OPERATOR);
+  await identity.people.add("ada", ["agent"], OPERATOR, { isAgain: true });
   assert.equal(await verify(tokens?.access_token), undefined);
   const renew = { grant_type: "refresh_token", client_id: "by-hand", refresh_token: tokens?.refresh_token ?? "" };
   assert.equal((await post("/oauth/token", renew)).status, 400);
