@@ -214,6 +214,9 @@ function describeOauth(open: OpenStore): void {
     );
     assert.deepEqual(await identity.listOauthRecords("ada", "Grant", 99), []);
     assert.equal(await identity.removeOauthRecords({ digest: other }), 1);
+    await identity.putOauthRecord({ ...row, grantDigest: other }, 0);
+    await identity.putOauthRecord({ ...row, digest: other, model: "Grant" }, 0);
+    assert.equal(await identity.removeOauthRecords({ login: other }), 2);
     assert.equal(await identity.removeOauthRecords({ digest: other }), 0);
   });
 }

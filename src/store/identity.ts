@@ -150,8 +150,10 @@ export interface IdentityStore {
   countOauthRecords(model: string, now: Instant): Promise<number>;
   /** Those of one kind and one person, without expired ones. */
   listOauthRecords(person: string, model: string, now: Instant): Promise<readonly OauthRow[]>;
-  /** Returns the number of records. */
-  removeOauthRecords(which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array }): Promise<number>;
+  /** One record, those of a grant, or a grant with those, in one statement. Returns the number of records. */
+  removeOauthRecords(
+    which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly login: Uint8Array },
+  ): Promise<number>;
   /** Hands all records of a principal over to another one. Returns the number of executions. */
   handOver(from: PrincipalId, to: PrincipalId): Promise<number>;
 }

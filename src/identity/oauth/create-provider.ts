@@ -167,6 +167,7 @@ function toFeatures({ issuer, allowsRegistration, allowsDocuments, random }: Pro
 }
 
 const ONCE: readonly string[] = ["AuthorizationCode", "RefreshToken"];
+const TOKENS: readonly string[] = ["AccessToken", ...ONCE];
 
 /** One adapter for each kind of record. Sessions of the package are not kept: people have sessions of the page. */
 function createAdapters(
@@ -175,8 +176,15 @@ function createAdapters(
   spent: { set(id: string, payload: Payload): void },
   toError: (text: string) => Error,
 ): (model: string) => Adapter {
+  const revoking = new Map<string, Promise<void>>();
+  /** The package revokes a token and its grant side by side: one of them does it. */
   const revoke = async (grantId: unknown): Promise<void> => {
     if (typeof grantId !== "string") return;
+    const work = revoking.get(grantId) ?? end(grantId).finally(() => revoking.delete(grantId));
+    revoking.set(grantId, work);
+    await work;
+  };
+  const end = async (grantId: string): Promise<void> => {
     const grant = await records.find("Grant", grantId);
     if (grant) await onEnding(grant.payload);
     await records.removeGrant(grantId);
@@ -206,9 +214,12 @@ function createAdapters(
       await revoke(found?.payload["grantId"]);
       throw toError(`${model} already used`);
     },
+    /** A token is destroyed only because its login ends: all of it at once, so that a crash leaves no other part of it. */
     async destroy(id) {
-      if (model === "Grant") await revoke(id);
-      else await records.remove(model, id);
+      if (model === "Grant") return revoke(id);
+      const token = TOKENS.includes(model) ? await records.find(model, id) : undefined;
+      if (token) await revoke(token.payload["grantId"]);
+      await records.remove(model, id);
     },
     // Called for each kind of token, and then the grant is destroyed.
     revokeByGrantId: (grantId) => records.removeGrant(grantId, "tokens"),

@@ -88,9 +88,7 @@ export function createOauthRecords(
     remove: async (model, id) => void (await store.removeOauthRecords({ digest: toDigest(model, id) })),
     async removeGrant(grantId, what = "all") {
       const digest = toDigest(GRANT, grantId);
-      // The grant first: without it, no token of it is valid.
-      if (what === "all") await store.removeOauthRecords({ digest });
-      await store.removeOauthRecords({ grant: digest });
+      await store.removeOauthRecords(what === "all" ? { login: digest } : { grant: digest });
     },
     count: (model) => store.countOauthRecords(model, now()),
     hasGrant: async (person, clientId) => {

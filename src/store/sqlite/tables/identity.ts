@@ -163,12 +163,12 @@ function createOauth({ database, read, write }: Connection): OauthStore {
     countOauthRecords: (model, now) => read(() => Number(count.get(model, now)?.["count"])),
     listOauthRecords: (person, model, now) => read(() => byPerson.all(person, model, now).map(OAUTH_RECORD.parse)),
     consumeOauthRecord: (digest, at) => write(() => Number(consume.run(at, digest).changes) > 0),
-    removeOauthRecords: (which) =>
-      write(() => {
-        const digest = "digest" in which ? which.digest : null;
-        const grant = "grant" in which ? which.grant : null;
-        return Number(remove.run(digest, grant).changes);
-      }),
+    removeOauthRecords: (which) => {
+      const login = "login" in which ? which.login : undefined;
+      const digest = "digest" in which ? which.digest : (login ?? null);
+      const grant = "grant" in which ? which.grant : (login ?? null);
+      return write(() => Number(remove.run(digest, grant).changes));
+    },
   };
 }
 
