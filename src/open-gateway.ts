@@ -15,7 +15,7 @@ import type { Egress } from "./egress/index.ts";
 import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
 import { keepRecords, openExecutions, showReplay } from "./execution/index.ts";
 import type { KeptExecution, ReplayResult } from "./execution/index.ts";
-import { openIdentity } from "./identity/index.ts";
+import { isLocalClient, openIdentity } from "./identity/index.ts";
 import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
 import { createClientApprovals, openFlows, openPolicy, openQuotas, reviewTools, stateTool } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
@@ -155,13 +155,14 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     checkerStarts: () => checker.stats().starts,
   });
   const [isEnabled, tokenKey] = [settings.approvals.elicitation, seal.derive("tokens of programs")];
+  const client = { approvals, seal, hide: mask.hide, isLocal: isLocalClient };
   const observed = { egress, shapes, metrics };
   const basics = { host, records, policy, catalog, sandbox, approvals, journals, retention, watch, checker, telemetry };
   return {
     ...basics,
     ...observed,
     spare: opened.use(openSpareSandbox(children)),
-    clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled, duties: settings.approvals }),
+    clientApprovals: createClientApprovals({ ...client, isEnabled, duties: settings.approvals }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
     flows: opened.use(await openFlows({ settings: settings.policy, store, everyMs: POLL_MS, now: Date.now })),
     quotas: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }),

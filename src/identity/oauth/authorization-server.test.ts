@@ -153,7 +153,7 @@ test("a process that ends anywhere in a renewal leaves one successor at most, an
     assert.equal(first.status, 200);
     if ((await renew(await openMortal(left), first.refresh)).status === 200) return "ended";
     const again = await renew(servers[1], first.refresh);
-    // The token was used up: whoever has it now may have stolen it, so the login has ended as a whole.
+    // The token was used up. A second use may be that of a thief, so the login has ended as a whole.
     if (again.status !== 200) assert.deepEqual([await isValid(first.access), again.access], [false, ""]);
     assert.notEqual((await renew(servers[0], first.refresh)).status, 200);
     assert.equal(await isValid(again.access), false);

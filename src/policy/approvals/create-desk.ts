@@ -23,6 +23,8 @@ export interface ApprovalDesk {
   /** Rejects as `Approvals.decide` does, and as `propose` for a scope that becomes a rule. */
   decide(id: string, choice: DeskChoice, by: Principal): Promise<Approval>;
   revoke(id: string, by: Principal): Promise<Approval>;
+  /** False if arguments are hidden from this viewer, here and wherever else they are kept. */
+  showsArguments(viewer: Principal): boolean;
   /** The rule that a decision would write, and its file. Rejects with REQUEST_CONFLICT if no rule can loosen it. */
   propose(id: string, scope: AlwaysScope, by: Principal): Promise<{ readonly rule: AlwaysRule; readonly file: string }>;
 }
@@ -33,7 +35,7 @@ export interface DeskChoice extends Omit<ApprovalChoice, "scope"> {
 }
 
 export interface DeskOptions {
-  readonly approvals: Pick<Approvals, "list" | "find" | "decide" | "revoke">;
+  readonly approvals: Pick<Approvals, "checkDecider" | "decide" | "find" | "list" | "revoke">;
   readonly store: Pick<Store, "executions" | "ledger">;
   readonly rules: Pick<AlwaysRules, "propose" | "add" | "revoke" | "file">;
   readonly hide: (text: string) => string;
@@ -67,6 +69,7 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
     if (choice.verdict !== "approve") throw onlyApproval(scope);
     if (found.state !== "pending" || !hasRole(by, "operator")) return approve(); // rejects
     if (duties.fourEyes && found.effect === "destroy") return approvals.decide(id, { ...choice, scope: "session" }, by); // rejects
+    await approvals.checkDecider(id, by); // before a rule is in force that the decision would not make
     const rule = rules.propose(found, scope, by);
     const isNew = await rules.add(rule, found, by);
     return approve().catch(async (thrown: unknown) => {
@@ -98,9 +101,12 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
       return cover(await approvals.decide(id, { ...rest, ...defined({ scope }) }, by));
     },
     propose: async (raw, scope, by) => {
+      // The rule for these arguments contains them.
+      if (!seesArguments(by, duties)) throw argumentsHidden(by);
       const rule = rules.propose(await get(parseId(raw)), scope, by);
       return { rule, file: rules.file ?? "(no file)" };
     },
+    showsArguments: (viewer) => seesArguments(viewer, duties),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
   };
 }
@@ -117,6 +123,12 @@ function cutArguments(approval: Approval): Approval {
   const text = JSON.stringify(approval.args);
   const args = capText(text, LISTED_BYTES);
   return args === text ? approval : { ...approval, args, argsShown: "beginning" };
+}
+
+function argumentsHidden({ id }: Principal): GloveboxError {
+  return new GloveboxError("POLICY_DENIED", `${id} does not see arguments, so it cannot propose a rule`, {
+    hint: "approvals.showArguments is `reviewers`: a person with the role reviewer decides",
+  });
 }
 
 function onlyApproval(scope: AlwaysScope): GloveboxError {

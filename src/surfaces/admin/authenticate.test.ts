@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 
 import { OPERATOR } from "../../identity/index.ts";
 import { createTokenText } from "../../identity/index.ts";
+import { createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 import type { RawRequest, StartOptions, StartedApp } from "./fixtures/start-app.ts";
 
@@ -240,6 +241,20 @@ test("a service reads what its scopes allow over the API and changes nothing", a
   const approver = bearer(await create(app, "approver", "approvals:read"));
   for (const headers of [agent, approver])
     assert.equal((await app.send(target, { method: "POST", headers, body: decision })).status, 403);
+});
+
+test("previews of arguments are in the ledger of those only who see arguments", async (t) => {
+  const record = { seq: 1, at: 1, actor: "local", action: "call.intended", subject: "shop.pay" };
+  for (const isShown of [true, false]) {
+    const { approvals } = createMemoryGateway();
+    const known = {
+      records: async () => [{ ...record, detail: { preview: "a-private-name", effect: "write" } }],
+      approvals: { ...approvals, showsArguments: () => isShown },
+    };
+    const app = await startApp(t, undefined, known);
+    const { body } = await app.send("/api/ledger", { headers: SESSION });
+    assert.deepEqual([body.includes("a-private-name"), body.includes("write")], [isShown, true]);
+  }
 });
 
 test("a one-time code opens one session, and the session is new whatever cookie was sent", async (t) => {
