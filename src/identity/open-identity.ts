@@ -17,13 +17,13 @@ import { ADOPTED_KEY, createPeople } from "./people.ts";
 import type { People } from "./people.ts";
 import type { IdentityPowers } from "./powers.ts";
 import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
-import { toAdopted, toPerson, toTokenPrincipal } from "./principals.ts";
+import { toAdopted, toPerson } from "./principals.ts";
 import { createRefusals } from "./record-refusals.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
 import { createSessions } from "./sessions.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStop } from "./stop-executions.ts";
-import { createTokens, findProblem } from "./tokens.ts";
+import { createTokens } from "./tokens.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface Identity extends OauthLogins {
@@ -62,7 +62,7 @@ const ID_BYTES = 12;
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { store, ledger, now, oauth } = options;
   const seal = await options.vault.openSeal();
-  const powers = createPowers(options, seal);
+  const powers = createPowers(options, seal, async (id) => (await resolve(id)) !== undefined);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
   const agents = createOauthAgents(store);
@@ -86,11 +86,10 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       return own.id === id ? own : agents.resolve(agent);
     }
     const token = nameOfToken(id);
-    const row = token === undefined ? undefined : await store.identity.findToken({ name: token });
-    return row && findProblem(row, now()) === undefined ? toTokenPrincipal(row) : undefined;
+    return token === undefined ? undefined : tokens.resolve(token);
   };
 
-  const tokens = createTokens(powers, refuse, isPerson);
+  const tokens = createTokens(powers, refuse, { isPerson, mayActFor: (name) => agents.mayActFor(name) });
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
 
@@ -106,17 +105,21 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     refuse,
     canAuthenticate: async () => {
       if ((await store.identity.listPeople()).length > 0) return true;
-      return (await store.identity.listTokens()).some((row) => findProblem(row, now()) === undefined);
+      return tokens.hasValid();
     },
   };
 }
 
-function createPowers({ store, ledger, now, random }: IdentityOptions, seal: Pick<Seal, "derive">): IdentityPowers {
+function createPowers(
+  { store, ledger, now, random }: IdentityOptions,
+  seal: Pick<Seal, "derive">,
+  isValid: (id: PrincipalId) => Promise<boolean>,
+): IdentityPowers {
   const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
   return {
     store: store.identity,
     record,
-    stop: createStop({ store, record, now }),
+    stop: createStop({ store, record, now, isValid }),
     now,
     random,
     createId: () => Buffer.from(random(ID_BYTES)).toString("hex"),

@@ -9,7 +9,8 @@ import { LOCAL, OPERATOR, parsePersonName, partsOfAgent, toAdopted, toPersonId, 
 import { ROLES, parseRoles } from "./scopes.ts";
 
 export interface People {
-  add(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
+  /** REQUEST_CONFLICT for the name of a person who was removed, unless it is the same person again. */
+  add(name: string, roles: readonly string[], by: Principal, options?: { isAgain?: boolean }): Promise<StoredPerson>;
   list(): Promise<readonly StoredPerson[]>;
   setRoles(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
   /** Also revokes the tokens and ends the sessions of the person. REQUEST_CONFLICT for the last operator. */
@@ -23,10 +24,20 @@ export interface People {
 /** The person whom local clients act for; unset before `people adopt`. */
 export const ADOPTED_KEY = "identity.local";
 
+/** Set for the name of a person who was removed: what is stored of that person must not become another's. */
+function toRemovedKey(name: string): string {
+  return `identity.removed.${name}`;
+}
+
 type PeoplePowers = IdentityPowers & { readonly meta: Store["meta"] };
 
 export function createPeople(powers: PeoplePowers): People {
-  const { store, record, now } = powers;
+  const { store, meta, record, now } = powers;
+  /** Before the record. The store decides: of two operators who remove each other at once, one is refused there. */
+  const refuseLast = async (name: string): Promise<void> => {
+    const operators = (await store.listPeople()).filter(({ roles }) => roles.includes("operator"));
+    if (operators.length === 1 && operators[0]?.name === name) throw lastOperator(name);
+  };
   const get = async (raw: string): Promise<StoredPerson> => {
     const name = parsePersonName(raw);
     const row = await store.findPerson(name);
@@ -34,11 +45,12 @@ export function createPeople(powers: PeoplePowers): People {
     return row;
   };
   return {
-    async add(raw, rawRoles, by) {
+    async add(raw, rawRoles, by, { isAgain = false } = {}) {
       refuseUnlessOperator(by);
       const [name, roles] = [parsePersonName(raw), parseRoles(rawRoles)];
       const row = { name, roles, createdAt: now(), createdBy: by.id };
       if (await store.findPerson(name)) throw taken(name);
+      if (!isAgain && (await meta.get(toRemovedKey(name))) !== undefined) throw removedBefore(name);
       await record({ actor: by.id, action: "person.added", subject: toPersonId(name), detail: { roles } });
       if (!(await store.addPerson(row))) throw taken(name);
       return row;
@@ -47,17 +59,21 @@ export function createPeople(powers: PeoplePowers): People {
     async setRoles(raw, rawRoles, by) {
       refuseUnlessOperator(by);
       const [before, roles] = [await get(raw), parseRoles(rawRoles)];
-      if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
+      if (!roles.includes("operator")) await refuseLast(before.name);
       const detail = { before: before.roles, after: roles };
       await record({ actor: by.id, action: "role.changed", subject: toPersonId(before.name), detail });
+      if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
       return { ...before, roles };
     },
     async remove(raw, by) {
       refuseUnlessOperator(by);
       const { name } = await get(raw);
-      if ((await store.removePerson(name)) === "last") throw lastOperator(name);
+      await refuseLast(name);
       await record({ actor: by.id, action: "person.removed", subject: toPersonId(name), detail: {} });
-      await endAll(name, by, powers);
+      await meta.set(toRemovedKey(name), String(now()));
+      const removed = await store.removePerson(name, { at: now(), by: by.id });
+      if (removed === "last") throw lastOperator(name);
+      if (removed !== "unknown") await recordEnded(name, removed, by, powers);
     },
     adopt: async (raw, by) => adoptLocal(await get(raw), by, powers),
     async reset(raw, by) {
@@ -66,23 +82,26 @@ export function createPeople(powers: PeoplePowers): People {
       const roles = ROLES.filter((role) => role === "operator" || row.roles.includes(role));
       await record({ actor: by.id, action: "person.reset", subject: toPersonId(row.name), detail: { roles } });
       await store.setRoles(row.name, roles);
-      await endAll(row.name, by, powers);
+      await recordEnded(row.name, await store.endCredentials(row.name, { at: now(), by: by.id }), by, powers);
       return { ...row, roles };
     },
   };
 }
 
-/** Revokes the tokens and ends the sessions of a person. */
-async function endAll(name: string, by: Principal, { store, record, now, stop }: PeoplePowers): Promise<void> {
+type EndedOfPerson = Awaited<ReturnType<IdentityPowers["store"]["endCredentials"]>>;
+
+/** Records which tokens and sessions of a person have ended, and stops what they run. */
+async function recordEnded(
+  name: string,
+  { tokens, sessions }: EndedOfPerson,
+  by: Principal,
+  { record, stop }: PeoplePowers,
+): Promise<void> {
   const person = toPersonId(name);
-  await store.removeCredentials(person);
-  const tokens = await store.revokeTokens({ person }, { at: now(), by: by.id });
   for (const { id, name: token } of tokens)
     await record({ actor: by.id, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
-  for (const { id } of await store.endSessions({ principal: person }))
+  for (const { id } of sessions)
     await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal: person } });
-  // Logins of MCP clients for the person.
-  await store.removeOauthRecords({ person: name });
   const revoked = new Set<string>(tokens.map((token) => toTokenId(token.name)));
   await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, by.id);
 }
@@ -120,6 +139,12 @@ function unknown(name: string): GloveboxError {
 function taken(name: string): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", `${name} is already a person of this gateway`, {
     hint: `Change the roles with: glovebox people roles ${name} --role ROLE`,
+  });
+}
+
+function removedBefore(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `A person named ${name} was removed, and their records still exist`, {
+    hint: `Choose another name; if it is the same person: glovebox people add ${name} --again`,
   });
 }
 

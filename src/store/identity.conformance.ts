@@ -11,6 +11,7 @@ import { sampleOpening } from "./fixtures/sample-opening.ts";
 
 const ADA = known(parsePrincipalId("person:ada"));
 const BOB = known(parsePrincipalId("person:bob"));
+const ENDING = { at: 9, by: "operator" };
 
 function person(name: string, ...roles: readonly string[]): PersonRow {
   return { name, roles, createdAt: 1, createdBy: "operator" };
@@ -42,11 +43,11 @@ function describePeople(open: OpenStore): void {
     assert.equal(await identity.addPerson(person("ada", "operator")), true);
     assert.equal(await identity.addPerson(person("ada", "agent")), false);
     assert.deepEqual(await identity.listPeople(), [person("ada", "operator"), person("bob", "reviewer")]);
-    assert.equal(await identity.removePerson("ada"), "last");
+    assert.equal(await identity.removePerson("ada", ENDING), "last");
     assert.equal(await identity.setRoles("ada", ["agent"]), "last");
     assert.equal(await identity.setRoles("bob", ["operator", "reviewer"]), "changed");
-    assert.equal(await identity.removePerson("ada"), "removed");
-    assert.equal(await identity.removePerson("ada"), "unknown");
+    assert.deepEqual(await identity.removePerson("ada", ENDING), { tokens: [], sessions: [] });
+    assert.equal(await identity.removePerson("ada", ENDING), "unknown");
     assert.equal(await identity.setRoles("ada", ["agent"]), "unknown");
     assert.deepEqual(await identity.findPerson("bob"), person("bob", "operator", "reviewer"));
   });
@@ -62,7 +63,7 @@ function describePeople(open: OpenStore): void {
     assert.equal(await identity.setPassword({ ...row, setAt: 4 }), true);
     assert.deepEqual(await identity.findPassword(ADA), { ...row, setAt: 4 });
     assert.equal(await identity.findPassword(BOB), undefined);
-    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
+    for (const end of [() => identity.removePerson("ada", ENDING), () => identity.endCredentials("ada", ENDING)]) {
       await identity.addCode(code, 0);
       await end();
       assert.equal(await identity.findPassword(ADA), undefined);
@@ -102,9 +103,9 @@ function describeTokens(open: OpenStore): void {
     assert.deepEqual(await identity.findToken({ name: "CI" }), whole);
     assert.equal(await identity.findToken({ digest: new Uint8Array([1]) }), undefined);
     assert.equal(await identity.addToken(token("tk_2", "CI"), false), undefined);
-    const revoked = await identity.revokeTokens({ id: "tk_1" }, { at: 5, by: "operator" });
-    assert.deepEqual(revoked, [{ ...whole, revokedAt: 5, revokedBy: "operator" }]);
-    assert.deepEqual(await identity.revokeTokens({ id: "tk_1" }, { at: 6, by: "operator" }), []);
+    const revoked = await identity.revokeToken("tk_1", { at: 5, by: "operator" });
+    assert.deepEqual(revoked, { ...whole, revokedAt: 5, revokedBy: "operator" });
+    assert.equal(await identity.revokeToken("tk_1", { at: 6, by: "operator" }), undefined);
     assert.equal(await identity.addToken(token("tk_2", "ci"), false), undefined);
     assert.deepEqual(await identity.addToken(token("tk_3", "ci", { createdAt: 7 }), true), []);
     const replaced = await identity.addToken(token("tk_4", "ci", { createdAt: 8 }), true);
@@ -115,7 +116,7 @@ function describeTokens(open: OpenStore): void {
     assert.equal((await identity.findToken({ name: "ci" }))?.id, "tk_4");
   });
 
-  test("the tokens of a person are revoked together, and the last use never goes back", async () => {
+  test("the credentials of a person end together, those of others stay, and the last use never goes back", async () => {
     await using store = await open();
     const { identity } = store;
     await identity.addToken(token("tk_1", "one"), false);
@@ -123,8 +124,23 @@ function describeTokens(open: OpenStore): void {
     await identity.addToken(token("tk_3", "three", { person: BOB, createdAt: 3 }), false);
     await identity.noteTokenUse("tk_1", 8);
     await identity.noteTokenUse("tk_1", 7);
-    const revoked = await identity.revokeTokens({ person: ADA }, { at: 9, by: "x" });
-    assert.deepEqual(revoked.map(({ id }) => id).toSorted(), ["tk_1", "tk_2"]);
+    for (const one of [session("se_1", ADA, 10), session("se_2", BOB, 10)]) await identity.addSession(one);
+    const record = (byte: number, name: string) =>
+      identity.putOauthRecord(
+        { digest: new Uint8Array([byte]), model: "Grant", sealed: new Uint8Array(1), person: name },
+        0,
+      );
+    await Promise.all([record(1, "ada"), record(2, "bob")]);
+    const { tokens, sessions } = await identity.endCredentials("ada", { at: 9, by: "x" });
+    assert.deepEqual([...tokens, ...sessions].map(({ id }) => id).toSorted(), ["se_1", "tk_1", "tk_2"]);
+    assert.deepEqual(
+      (await identity.listSessions(0)).map(({ id }) => id),
+      ["se_2"],
+    );
+    assert.deepEqual(
+      await Promise.all(["ada", "bob"].map(async (name) => (await identity.listOauthRecords(name, "Grant", 5)).length)),
+      [0, 1],
+    );
     const listed = await identity.listTokens();
     assert.deepEqual(
       listed.map(({ id, revokedAt, lastUsedAt }) => [id, revokedAt, lastUsedAt]),
@@ -169,7 +185,7 @@ function describeSessions(open: OpenStore): void {
 }
 
 function describeOauth(open: OpenStore): void {
-  test("a record of the authorization server is consumed once and removed with its grant or person", async () => {
+  test("a record of the authorization server is consumed once, listed by its person and removed with its grant", async () => {
     await using store = await open();
     const { identity } = store;
     const [one, two, grant, uid] = [1, 2, 3, 4].map((byte) => new Uint8Array([byte]));
@@ -192,8 +208,15 @@ function describeOauth(open: OpenStore): void {
     assert.ok(await identity.findOauthRecord({ digest: other }, 99));
     const counts = ["AccessToken", "Client"].map((model) => identity.countOauthRecords(model, 99));
     assert.deepEqual(await Promise.all(counts), [1, 0]);
-    assert.equal(await identity.removeOauthRecords({ person: "bob" }), 0);
-    assert.equal(await identity.removeOauthRecords({ person: "ada" }), 1);
+    assert.deepEqual(
+      (await identity.listOauthRecords("ada", "AccessToken", 99)).map((found) => found.digest),
+      [other],
+    );
+    assert.deepEqual(await identity.listOauthRecords("ada", "Grant", 99), []);
+    assert.equal(await identity.removeOauthRecords({ digest: other }), 1);
+    await identity.putOauthRecord({ ...row, grantDigest: other }, 0);
+    await identity.putOauthRecord({ ...row, digest: other, model: "Grant" }, 0);
+    assert.equal(await identity.removeOauthRecords({ login: other }), 2);
     assert.equal(await identity.removeOauthRecords({ digest: other }), 0);
   });
 }

@@ -16,7 +16,7 @@ import { MAX_RULE_ARGUMENTS } from "./always-rules.ts";
 const PROFILE = known(parseRuleId("profile:strict"));
 
 async function openDesk(args: JsonObject = { amount: 5 }, rule = PROFILE) {
-  const queue = await openQueue(":memory:", { at: 1 }, 1e9);
+  const queue = await openQueue(":memory:", { at: 1 }, { expiryMs: 1e9 });
   const memory = memoryRules();
   const { approvals, store } = queue;
   const desk = createDesk({
@@ -40,6 +40,7 @@ function openOvertakenDesk({ queue, rules }: Awaited<ReturnType<typeof openDesk>
       list: (query) => approvals.list(query),
       find: (asked) => approvals.find(asked),
       revoke: (asked, by) => approvals.revoke(asked, by),
+      checkDecider: (asked, by) => approvals.checkDecider(asked, by),
       decide: async (asked, choice, by) => {
         await approvals.decide(asked, { verdict }, by);
         return approvals.decide(asked, choice, by);

@@ -51,6 +51,8 @@ export interface Approvals extends ApprovalRequests, AsyncDisposable {
    * REQUEST_CONFLICT if it is no longer pending. A wider scope also decides the pending approvals that it covers.
    */
   decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
+  /** Rejects as `decide` does for someone who may not decide this one. */
+  checkDecider(id: ApprovalId, by: Principal): Promise<void>;
   /** An approval that `find` rejects is included, marked as damaged. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
   /** Returns the pending approvals of an execution, oldest first. Cheap: reads no arguments. */
@@ -118,6 +120,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     onRequestedHere: watch.requestedHere.add,
     whenDecided: (id, signal) => watch.whenDecided(id, signal),
     request: createRequest(options, get, watch.requestedHere.notify),
+    checkDecider: async (id, by) => checkDecider(await get(id), by, duties),
     async decide(id, choice, by) {
       const before = await get(id);
       await checkDecider(before, by, duties);

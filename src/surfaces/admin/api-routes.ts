@@ -7,6 +7,7 @@ import {
   APPROVAL_SCOPES,
   GloveboxError,
   defined,
+  isJsonObject,
   parseApprovalId,
   parseExecutionId,
   parseJson,
@@ -60,7 +61,9 @@ export function createApiRoutes(gateway: Gateway, principal: () => Promise<Princ
   routes.get("/ledger", async (c) => {
     requireRole(c.get("caller"), ["operator"], "ledger:read");
     const query = parseRequest(LEDGER_QUERY, c.req.query(), "query");
-    return c.json({ records: await gateway.records(defined(query)) } satisfies LedgerAnswer);
+    const records = await gateway.records(defined(query));
+    const isWhole = gateway.approvals.showsArguments(c.get("caller").principal);
+    return c.json({ records: isWhole ? records : records.map(hidePreview) } satisfies LedgerAnswer);
   });
   routes.use(async (c, next) => {
     requireRole(c.get("caller"), ["operator", "reviewer"]);
@@ -73,6 +76,13 @@ export function createApiRoutes(gateway: Gateway, principal: () => Promise<Princ
     return c.json({ tools, ...defined({ cursor }) } satisfies ToolsAnswer);
   });
   return routes;
+}
+
+/** The beginning of arguments and results, where `audit.previews` keeps it. */
+function hidePreview(record: LedgerAnswer["records"][number]): LedgerAnswer["records"][number] {
+  if (!isJsonObject(record.detail)) return record;
+  const { preview: _, ...detail } = record.detail;
+  return { ...record, detail };
 }
 
 /** Public on this machine, so it contains no names of upstreams. */

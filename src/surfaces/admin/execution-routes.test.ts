@@ -37,7 +37,7 @@ test("an execution is listed by its state and shown whole in the shape of the co
 
 test("who may not see arguments gets an execution without its program, value, logs and error text", async (t) => {
   const memory = createMemoryGateway();
-  const approvals = { ...memory.approvals, seesArguments: () => false };
+  const approvals = { ...memory.approvals, showsArguments: () => false };
   const { send } = await startApp(t, undefined, { approvals });
   const { body } = await send(`/api/executions/${EXECUTION}`, { headers });
   const { source, result } = executionSchema.parse(JSON.parse(body));

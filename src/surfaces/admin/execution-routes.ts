@@ -37,7 +37,7 @@ export function createExecutionRoutes({ history, approvals }: Gateway): Hono<App
     await next();
   });
   const show = (details: ExecutionDetails, viewer: Principal): ExecutionAnswer =>
-    approvals.seesArguments(viewer) ? details : hidePrograms(details);
+    approvals.showsArguments(viewer) ? details : hidePrograms(details);
   routes.get("/", async (c) => {
     const { before, ...query } = parseRequest(LIST_QUERY, c.req.query(), "query");
     const page = { ...query, before: parseId(parseExecutionId, before) };
