@@ -87,7 +87,7 @@ test("with four eyes two different people approve a call that destroys, and one 
     await assert.rejects(desk.decide(id, { ...APPROVE, scope }, BOB), { code: "REQUEST_INVALID" }, scope);
   assert.equal((await desk.decide(id, APPROVE, ADA)).state, "pending");
   await assert.rejects(desk.decide(id, APPROVE, ADA), { code: "REQUEST_CONFLICT" });
-  // A form that passes on the answer of the same person is no second person.
+  // A form that passes on the answer of the same person is not a second person.
   const form: Principal = { ...person("form", "reviewer"), person: ADA.id };
   await assert.rejects(desk.decide(id, APPROVE, form), { code: "REQUEST_CONFLICT" });
   assert.equal(await stateOf(id), "pending");
