@@ -36,7 +36,7 @@ const TIMES: readonly Laundering[] = [
   through(
     "a reply that comes before or after a timer",
     `${SLEEP} const body = await Promise.race([
-       sleep(m.body.length > 3 ? 200 : 0).then(() => "timer"), sleep(40).then(() => util.echo({})).then(() => "reply")]);`,
+       sleep(m.body.length > 3 ? 60_000 : 0).then(() => "timer"), sleep(40).then(() => util.echo({})).then(() => "reply")]);`,
   ),
   through(
     "the number of turns that a promise takes",
@@ -213,5 +213,10 @@ export const HONEST_MEANS: readonly Laundering[] = [
     "await util.save({ text: m.body }); const { text: body } = await other.look({ id: 1 });",
   ),
   through("a tool that was called before the read", "const { last: body } = before;"),
+  through(
+    "the time of a pause and a call after another pause",
+    `${SLEEP} await sleep(m.body.length); const from = Date.now(); await sleep(3); await other.look({ id: 1 });
+     const body = Date.now() - from;`,
+  ),
   through("a pause that data makes, beside it", `${SLEEP} await sleep(m.body.length); const body = [1, 2].length;`),
 ];

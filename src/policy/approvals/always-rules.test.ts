@@ -198,14 +198,18 @@ describe("rules that decisions made", () => {
   it("are listed and revoked; other rules of the file are neither", async () => {
     const { queue, desk, id, rules, written } = await openDesk();
     await using _ = queue;
-    written.push({ id: "mine", decision: "allow" });
+    const others = [
+      { id: "mine", decision: "allow" },
+      { id: "always-deny", decision: "deny" },
+    ];
+    written.push(...others);
     await desk.decide(id, { verdict: "approve", scope: "always-tool" }, OPERATOR);
     const [made] = await rules.list();
     const ruleId = typeof made?.["id"] === "string" ? made["id"] : assert.fail();
     assert.equal((await rules.list()).length, 1);
-    await assert.rejects(rules.revoke("mine", OPERATOR), { code: "REQUEST_NOT_FOUND" });
+    for (const other of others) await assert.rejects(rules.revoke(other.id, OPERATOR), { code: "REQUEST_NOT_FOUND" });
     await assert.rejects(rules.revoke(ruleId, AGENT), { code: "POLICY_DENIED" });
     await rules.revoke(ruleId, OPERATOR);
-    assert.deepEqual([await rules.list(), written], [[], [{ id: "mine", decision: "allow" }]]);
+    assert.deepEqual([await rules.list(), written], [[], others]);
   });
 });
