@@ -25,7 +25,7 @@ function programOf(source: string, isEnabled = true): Program {
 
 function explain(source: string, value: Json | undefined, findings: readonly Finding[] = []): readonly string[] {
   const { reads = [] } = programOf(source);
-  const context = { input: { folder: "x" }, snapshot: { tools }, resultOf: () => FOUND };
+  const context = { input: { folder: "x" }, snapshot: { tools }, resultOf: () => FOUND, resultsOf: () => [FOUND] };
   return explainUndefined({ reads, findings }, value, context).map(
     ({ rule, severity, message, line, column }) => `${rule} ${severity} ${line}:${column} ${message}`,
   );
@@ -139,6 +139,7 @@ test("keeps the last result of the tools that the result is made of, and no othe
   const replies = watchReplies({ call }, { reads });
   for (const args of ["1", "2"]) await replies.call(one, args);
   await replies.call(two, "3");
+  assert.deepEqual(replies.resultsOf("shop.find"), [1, 2]);
   assert.deepEqual([replies.resultOf("shop.find"), replies.resultOf("shop.typed")], [2, undefined]);
   assert.equal(watchReplies({ call }, {}).resultOf("shop.find"), undefined);
 });
