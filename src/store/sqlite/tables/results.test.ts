@@ -48,6 +48,18 @@ async function openBoth(context: TestContext, maxPages?: number) {
   return { results: store.results, database, count };
 }
 
+test("find returns bodies of every size as they were, and findSummary their sizes", async (context) => {
+  const { results } = await openBoth(context);
+  for (const bytes of [0, 1, 256 * 1024, 256 * 1024 + 1, 1_000_000]) {
+    const result = { ...sample(bytes, bytes), body: new Uint8Array(bytes).map((_, at) => at % 251) };
+    await results.put(result, TOTAL);
+    const found = (await results.find(result.id, VIEW)) ?? assert.fail();
+    assert.ok(Buffer.from(found.body).equals(result.body), `${bytes} bytes`);
+    assert.deepEqual([found.bytes, found.shape], [bytes, "string"]);
+    assert.equal((await results.findSummary(result.id, VIEW))?.bytes, bytes);
+  }
+});
+
 test("the parts of a result go with it: when it expires, and when newer ones need its space", async (context) => {
   const { results, count } = await openBoth(context);
   await results.put(sample(1), TOTAL);
