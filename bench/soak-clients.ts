@@ -63,11 +63,13 @@ export async function soakClients(count: number): Promise<boolean> {
   const args = ["bin/glovebox.js", "serve", "--json", "--port", "0", "--config", join(folder, "glovebox.config.json")];
   const gateway = spawn(process.execPath, args, { env: cleanEnvironment(folder) });
   try {
-    const { url, mcp } = JSON.parse(await waitForOutput(gateway, /\}\n$/)) as { url: string; mcp: string };
+    const ended = once(gateway, "exit").then(() => Promise.reject(new Error("The gateway did not start")));
+    const printed = await Promise.race([waitForOutput(gateway, /\}\n$/), ended]);
+    ended.catch(() => undefined); // from now on its end shows in the clients
+    const { url, mcp } = JSON.parse(printed) as { url: string; mcp: string };
     return await soak(count, { url, mcp, pid: gateway.pid ?? 0 });
   } finally {
-    gateway.kill();
-    await once(gateway, "exit");
+    if (gateway.exitCode === null && gateway.kill()) await once(gateway, "exit");
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
