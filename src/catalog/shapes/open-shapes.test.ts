@@ -166,6 +166,7 @@ describe("a tool whose results depend on its arguments", () => {
     assert.equal(await learnedFrom(["a", rows("x", "y")], ["b", rows("z", "w")], ["a", rows("x", "y")]), undefined);
     assert.equal(await learnedFrom(["a", { list: rows("x", "y") }], ["b", { list: rows("z", "w") }]), undefined);
     assert.equal(await learnedFrom(["a", rows("x")], ["b", "text"]), undefined);
+    assert.equal(await learnedFrom(["a", { rows: [1] }], ["b", { total: 5, items: [1] }]), undefined);
   });
   it("stays without one after a restart", () =>
     withShapes(async ({ shapes, store, drifts }) => {
@@ -180,6 +181,8 @@ describe("a tool whose results depend on its arguments", () => {
     const two = "learned from 2 results";
     assert.equal(await learnedFrom(["a", rows("x", "y", "z")], ["b", rows("x", "y", "w")]), two);
     assert.equal(await learnedFrom(["a", rows("x", "y")], ["b", []]), two);
+    assert.equal(await learnedFrom(["a", { rows: [1] }], ["b", { rows: [2], next: 1 }]), two);
+    assert.equal(await learnedFrom(["a", { rows: [1] }], ["b", {}]), two);
     assert.equal(await learnedFrom(["a", rows("x", "y")], ["b", null]), two);
     assert.equal(await learnedFrom(["a", rows("x", "y")], ["a", rows("z", "w")]), two);
     assert.equal(await learnedFrom(["a", { n: 1, s: "a" }], ["b", { n: "1", s: "b" }]), two);

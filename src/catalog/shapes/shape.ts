@@ -49,7 +49,7 @@ export function isOtherShape(one: Shape, other: Shape): boolean {
   const [names, otherNames] = [Object.keys(one.properties ?? {}), Object.keys(other.properties ?? {})];
   const shared = names.filter((name) => ownField(other, name));
   const least = Math.min(names.length, otherNames.length);
-  if (least > 1 && 2 * shared.length <= least) return true;
+  if (least > 0 && 2 * shared.length <= least) return true;
   return shared.some((name) => isOtherStructure(ownField(one, name) ?? UNKNOWN, ownField(other, name) ?? UNKNOWN));
 }
 
