@@ -1,4 +1,4 @@
-/** What the settings of metrics, traces and anomalies change, for `test/settings/settings.test.ts`. */
+/** What the settings of traces and anomalies change, for `test/settings/settings.test.ts`. */
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -6,14 +6,7 @@ import type { TestContext } from "node:test";
 
 import { startReceiver } from "../../src/telemetry/fixtures/receiver.ts";
 import { probeWith, withGlovebox } from "../fixtures/observe-settings.ts";
-import { makeUntypedFolder, runGlovebox, serveFor } from "../fixtures/product.ts";
-
-async function readMetrics(context: TestContext, metrics: object): Promise<readonly [number, boolean]> {
-  const { url } = await serveFor(context, makeUntypedFolder(context, { mcpServers: { probe: probeWith() }, metrics }));
-  const answer = await fetch(`${url}/metrics`);
-  const text = await answer.text();
-  return [answer.status, text.includes('glovebox_upstream_state{server="probe",state="ready"} 1\n')];
-}
+import { makeUntypedFolder, runGlovebox } from "../fixtures/product.ts";
 
 /** Runs a program that destroys something. Returns the folder of the configuration. */
 async function destroyOnce(context: TestContext, anomalies: object, secret?: string): Promise<string> {
@@ -82,9 +75,5 @@ export const TELEMETRY_OBSERVATIONS: Readonly<Record<string, (context: TestConte
       collector.received.map(({ headers }) => headers["x-key"]),
       [undefined, "k"],
     );
-  },
-  "metrics.enabled": async (context) => {
-    assert.deepEqual(await readMetrics(context, { enabled: true }), [200, true]);
-    assert.deepEqual(await readMetrics(context, { enabled: false }), [404, false]);
   },
 };

@@ -12,8 +12,6 @@ import { after, describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-
 import { listSettingPaths } from "../../src/config/schema/setting-paths.ts";
 import {
   compare,
@@ -37,18 +35,16 @@ import { FLOW_OBSERVATIONS } from "./observe-flows.ts";
 import { JOURNAL_OBSERVATIONS } from "./observe-journal.ts";
 import { LEDGER_OBSERVATIONS } from "./observe-ledger.ts";
 import { LOGIN_OBSERVATIONS } from "./observe-login.ts";
-import { OUTPUT_OBSERVATIONS } from "./observe-output.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./observe-policy.ts";
 import { NOTIFY_OBSERVATIONS } from "./observe-notify.ts";
 import { NETWORK_OBSERVATIONS } from "./observe-network.ts";
 import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
-import { SEARCH_OBSERVATIONS } from "./observe-search.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
 import { OAUTH_OBSERVATIONS } from "./observe-oauth.ts";
 import { LISTEN_OBSERVATIONS } from "./observe-server.ts";
+import { SERVED_OBSERVATIONS } from "./observe-served.ts";
 import { SERVER_OBSERVATIONS } from "./observe-servers.ts";
 import { TELEMETRY_OBSERVATIONS } from "./observe-telemetry.ts";
-import { makeUntypedFolder, serveFor, startFor, waitForOutput } from "../fixtures/product.ts";
 
 const MIB = 1024 * 1024;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-settings-")));
@@ -133,7 +129,6 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ catalog: { learn: false } }, "any"],
   ),
 
-  ...SEARCH_OBSERVATIONS,
   pin: compare(
     run("return await probe.echo({ a: 1 })"),
     [{ pin: "approve" }, "TOOL_WITHHELD"],
@@ -154,7 +149,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...UPSTREAM_NETWORK_OBSERVATIONS,
   ...SECRET_OBSERVATIONS,
   ...TELEMETRY_OBSERVATIONS,
-  ...OUTPUT_OBSERVATIONS,
+  ...SERVED_OBSERVATIONS,
   ...CLIENT_OBSERVATIONS,
 
   ...SERVER_OBSERVATIONS,
@@ -306,23 +301,6 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     1,
   ]),
 
-  expose: async (context) => {
-    const observe = async (expose: string): Promise<readonly string[]> => {
-      const { mcp } = await serveFor(
-        context,
-        makeUntypedFolder(context, { mcpServers: { probe: probeWith() }, expose }),
-      );
-      const client = new Client({ name: "test", version: "1.0.0" });
-      await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
-      const { tools } = await client.listTools();
-      await client.close();
-      return tools.map(({ name }) => name).filter((name) => /^(execute|probe_echo)$/.test(name));
-    };
-    assert.deepEqual(
-      [await observe("code"), await observe("tools"), await observe("both")],
-      [["execute"], ["probe_echo"], ["execute", "probe_echo"]],
-    );
-  },
   "results.keepMs": compare(readBack, [{ results: { keepMs: 1 } }, "REQUEST_NOT_FOUND"], [{}, 2_000_000]),
   "results.totalBytes": compare(
     readBack,
@@ -330,26 +308,6 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ results: { totalBytes: 2_000_002 } }, 2_000_000],
   ),
 
-  "server.host": async (context) => {
-    const observe = async (host: string): Promise<string> => {
-      const { url } = await serveFor(context, makeUntypedFolder(context, { mcpServers: {}, server: { host } }));
-      return new URL(url).hostname;
-    };
-    assert.deepEqual([await observe("127.0.0.1"), await observe("127.0.0.2")], ["127.0.0.1", "127.0.0.2"]);
-  },
-  "server.port": async (context) => {
-    const free = await startUpstream("free");
-    const port = Number(new URL(free.url).port);
-    free.close();
-    const observe = async (wanted: number): Promise<number> => {
-      const served = makeUntypedFolder(context, { mcpServers: {}, server: { port: wanted } });
-      const printed = await waitForOutput(startFor(context, ["serve", "--json"], served), /\}\n$/);
-      return Number(new URL((JSON.parse(printed) as { url: string }).url).port);
-    };
-    const any = await observe(0);
-    assert.ok(any > 0 && any !== port);
-    assert.equal(await observe(port), port);
-  },
   "store.url": compare(
     (config) =>
       withGlovebox(config, async (glovebox) => {
