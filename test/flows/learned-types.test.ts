@@ -8,7 +8,7 @@ import { withGlovebox } from "../fixtures/observe-settings.ts";
 import { makeFolder } from "../fixtures/product.ts";
 
 /** A tool without labels returns what it is given; the field is named by what was read. */
-const ECHO = "await probe.echo({ ['secret_' + Object.keys(about)[0]]: 1 });";
+const ECHO = "await probe.echo({ plain: 1, ['secret_' + Object.keys(about)[0]]: 1 });";
 
 for (const [label, learned] of [
   ["private", []],
