@@ -10,6 +10,7 @@ import type { TestContext } from "node:test";
 import type { Client } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
+import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "../fixtures/mcp-client.ts";
 import { startUpstream } from "../fixtures/observe-settings.ts";
 import { INVENTORY, makeUntypedFolder, parseAddresses, probe, startFor, waitForOutput } from "../fixtures/product.ts";
@@ -59,7 +60,7 @@ const openTools = share(() => ({ expose: "tools", server: { port: 0 } }));
 
 type Open = typeof openOne;
 
-async function connectTo(context: TestContext, open: Open, era = ERAS[0]): Promise<Client> {
+async function connectTo(context: TestContext, open: Open, era: Era = ERAS[0]): Promise<Client> {
   return connect(context, (await open()).mcp, era);
 }
 

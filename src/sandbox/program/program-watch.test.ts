@@ -11,7 +11,7 @@ import { playChild } from "../fixtures/play-child.ts";
 import { NOTHING_MEASURED, measureProcess } from "../measure.ts";
 import type { LeasedChild } from "../child-lease.ts";
 import { openWatchdog } from "../watchdog.ts";
-import { ProgramWatch } from "./program-watch.ts";
+import { ProgramWatch, createTimers } from "./program-watch.ts";
 
 const skip = !existsSync("/proc/self");
 const MINUTE_MS = 60_000;
@@ -78,4 +78,39 @@ it("memory of two children does not count together", { skip }, async (t) => {
   watch.attach(childThatUsed(0, 2.5 * GIGABYTE));
   await looks();
   assert.match(overruns[0] ?? "", /memoryBytes/);
+});
+
+function compute(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;);
+}
+
+it("timers fire in the order of their times, also after a stall", async () => {
+  const fired: number[] = [];
+  const others = setTimeout(() => undefined, 100);
+  compute(60);
+  await new Promise(setImmediate);
+  const timers = createTimers(DEFAULT_LIMITS, (id) => void fired.push(id), undefined);
+  // Node fires the last one first: it has the length of another timer, which is due before all of them.
+  for (const [id, ms] of [150, 50, 100].entries()) timers.start(id, ms, 0);
+  compute(160);
+  while (timers.open() > 0) await sleep(1);
+  clearTimeout(others);
+  assert.deepEqual(fired, [1, 2, 0]);
+});
+
+it("a timer that is not due does not fire with an earlier one, and none fires after the stop", async () => {
+  const fired: number[] = [];
+  const timers = createTimers(
+    DEFAULT_LIMITS,
+    (id) => {
+      fired.push(id);
+      if (id === 1) timers.stop();
+    },
+    undefined,
+  );
+  for (const [id, ms] of [20_000, 10, 10].entries()) timers.start(id, ms, 0);
+  compute(30);
+  while (fired.length === 0) await sleep(1);
+  await sleep(5);
+  assert.deepEqual(fired, [1]);
 });

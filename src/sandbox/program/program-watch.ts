@@ -247,14 +247,35 @@ export function lastMs(limits: Limits): number {
   return limits.wallMs + WALL_GRACE_MS;
 }
 
-/** The timers of one program. Calls `fire` for one that is due, and `onDue` with the number that will fire in time. */
+interface OpenTimer {
+  readonly id: number;
+  /** When it is due, by the clock of this process. */
+  readonly atMs: number;
+  /** Whether it will fire in time. */
+  readonly isDue: boolean;
+}
+
+/**
+ * The timers of one program. Calls `fire` for those that are due, in the order of their times: Node keeps to it only among
+ * timers of the same length. Calls `onDue` with the number that will fire in time.
+ */
 export function createTimers(limits: Limits, fire: (id: number) => void, onDue: ((open: number) => void) | undefined) {
-  const timers = new Set<NodeJS.Timeout>();
+  const timers = new Map<NodeJS.Timeout, OpenTimer>();
   let due = 0;
   let isStopped = false;
   const countDue = (change: 1 | -1): void => {
     due += change;
     if (!isStopped) onDue?.(due);
+  };
+  const fireUntil = (lastMs: number): void => {
+    const isEarlier = ([, { atMs }]: readonly [NodeJS.Timeout, OpenTimer]): boolean => atMs <= lastMs;
+    for (const [timer, { id, isDue }] of [...timers].filter(isEarlier).toSorted(([, a], [, b]) => a.atMs - b.atMs)) {
+      if (isStopped) return;
+      clearTimeout(timer);
+      timers.delete(timer);
+      fire(id);
+      if (isDue) countDue(-1);
+    }
   };
   return {
     open: (): number => timers.size,
@@ -268,18 +289,17 @@ export function createTimers(limits: Limits, fire: (id: number) => void, onDue: 
       const delayMs = Math.min(Math.max(wantedMs || 0, 0), 2 * lastMs(limits));
       // A timer that is due after the program's end does not count.
       const isDue = elapsedMs + delayMs < limits.wallMs;
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        fire(id);
-        if (isDue) countDue(-1);
-      }, delayMs);
-      timers.add(timer);
+      const atMs = performance.now() + delayMs;
+      timers.set(
+        setTimeout(() => fireUntil(atMs), delayMs),
+        { id, atMs, isDue },
+      );
       if (isDue) countDue(1);
     },
     /** Afterwards no timer fires and nothing is counted. */
     stop(): void {
       isStopped = true;
-      for (const timer of timers) clearTimeout(timer);
+      for (const timer of timers.keys()) clearTimeout(timer);
     },
   };
 }
