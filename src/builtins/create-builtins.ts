@@ -13,7 +13,7 @@ import type { FetchPowers } from "./create-fetch.ts";
 
 /** The host side of each, bound to one principal. The bridge has checked the arguments against their schema. */
 export interface BuiltinPowers extends FetchPowers {
-  search(request: SearchRequest): Promise<SearchResult>;
+  search(request: SearchRequest, spend: RunSlice): Promise<SearchResult>;
   describe(names: readonly string[], detail: DescribeDetail, spend: RunSlice): Promise<string>;
   read(handle: unknown, query: ResultQuery, spend: RunSlice): Promise<Json>;
 }
@@ -62,7 +62,7 @@ const TOOLS = {
 /** The builtins of one execution, by address. */
 export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, Builtin> {
   const builtins: readonly Builtin[] = [
-    { tool: TOOLS.search, answer: async (args) => toJson(await powers.search(args)) },
+    { tool: TOOLS.search, answer: async (args, { spend }) => toJson(await powers.search(args, spend)) },
     {
       tool: TOOLS.describe,
       answer: ({ names, detail }, { spend }) => powers.describe(parseNames(names), parseDetail(detail), spend),

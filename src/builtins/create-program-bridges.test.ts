@@ -18,7 +18,21 @@ const OPENING = {
   opened: Promise.resolve(),
 };
 
-async function open(dryRun: boolean) {
+/** A search that takes so much processor time of this thread. */
+function searchFor(cpuMs: number) {
+  const search = () => {
+    const from = process.threadCpuUsage();
+    const usedMs = (): number => {
+      const { user, system } = process.threadCpuUsage(from);
+      return (user + system) / 1_000;
+    };
+    while (usedMs() < cpuMs);
+    return { tools: [] };
+  };
+  return Object.assign(search, { *prepare() {} });
+}
+
+async function open(dryRun: boolean, { hostMs = 2_000, searchMs = 0 } = {}) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const events: unknown[] = [];
   const unused = (): never => assert.fail("not used");
@@ -52,11 +66,11 @@ async function open(dryRun: boolean) {
       guard: (send) => send,
     },
     planCalls: () => undefined,
-    search: Object.assign(unused, { prepare: unused }),
+    search: searchFor(searchMs),
     describe: async (_principal, names) => ({ declarations: names.join(), tools: [], unknown: [] }),
     stateTool: (tool) => tool,
   });
-  const request = { principal: AGENT, limits: DEFAULT_LIMITS, dryRun };
+  const request = { principal: AGENT, limits: { ...DEFAULT_LIMITS, hostMs }, dryRun };
   const run = { signal: new AbortController().signal };
   return {
     bridge: createBridge(OPENING, snapshotOf([...TOOLS, createTool("files.send", { effect: "write" })]), request, run),
@@ -79,6 +93,15 @@ test("createProgramBridges gives every program the builtins of its principal", a
   const read = await bridge.call("glovebox.results.read", '{"handle":"rs_1","limit":2}');
   assert.deepEqual(read, { ok: true, json: '["rs_1",2]' });
   assert.deepEqual(await bridge.call("glovebox.describe", '{"names":["a","b"]}'), { ok: true, json: '"a,b"' });
+});
+
+test("createProgramBridges counts the time of searches against hostMs", async () => {
+  const hostMs = 200;
+  const { bridge: slow } = await open(false, { hostMs, searchMs: 250 });
+  const search = (bridge: typeof slow) => bridge.call("glovebox.search", '{"query":"a"}');
+  await assert.rejects(search(slow), { code: "LIMIT_TIME" });
+  const { bridge: fast } = await open(false, { hostMs, searchMs: 1 });
+  for (let count = 0; count < 3; count += 1) assert.equal((await search(fast)).ok, true);
 });
 
 test("createProgramBridges lists the calls of a dry run without secrets, and makes none of them", async () => {

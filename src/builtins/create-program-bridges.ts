@@ -158,9 +158,10 @@ function createProgramBuiltins(
 ): NonNullable<BridgeOptions["builtins"]> {
   const { principal } = request;
   return createBuiltins({
-    search: async (query) => {
+    search: async (query, spend) => {
+      // The index is everyone's: no program pays for it.
       await runInSlices(search.prepare(snapshot, query), ownerOf(principal));
-      return search(snapshot, query);
+      return spend(() => search(snapshot, query));
     },
     describe: async (names, detail, spend) => (await describe(principal, names, detail, { spend })).declarations,
     read: async (handle, query, spend) => {
