@@ -128,7 +128,7 @@ export function toTokenPrincipal(row: StoredToken): Principal {
 export function notAdmitted(person: string): GloveboxError {
   const shown = JSON.stringify(person.slice(0, 80));
   return new GloveboxError("REQUEST_FORBIDDEN", `No agent may act for ${shown} at this gateway`, {
-    hint: "An operator adds the person: glovebox people add NAME --role agent",
+    hint: "An operator adds the person (glovebox people add) or the role (glovebox people roles NAME --role agent)",
   });
 }
 

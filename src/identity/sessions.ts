@@ -7,6 +7,8 @@ import { DAY_MS, MINUTE_MS } from "../timing/index.ts";
 
 import type { IdentityPowers, StoredSession } from "./powers.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
+import { createSessionTokens } from "./session-tokens.ts";
+import type { SessionTokens } from "./session-tokens.ts";
 
 export interface OpenedSession {
   readonly id: string;
@@ -25,7 +27,7 @@ export interface FoundSession {
 
 export type SessionSummary = Omit<StoredSession, "digest">;
 
-export interface Sessions {
+export interface Sessions extends SessionTokens {
   /** Returns a code that opens one session of this person within a minute. */
   createCode(principal: Principal, purpose?: string): Promise<string>;
   /** Opens a session for a code; `undefined` if it is unknown, used or expired. */
@@ -73,6 +75,7 @@ export function createSessions(
   };
 
   return {
+    ...createSessionTokens(powers, refuse, resolve),
     open,
     async createCode({ id: principal }, purpose = OPEN) {
       const code = draw();
@@ -90,7 +93,7 @@ export function createSessions(
     },
     async find(secret, origin) {
       const own = SECRET.test(secret) ? digest(secret) : undefined;
-      const row = own && (await store.findSession(own, now()));
+      const row = own && (await store.findSession({ digest: own }, now()));
       const principal = row && own && timingSafeEqual(row.digest, own) ? await resolve(row.principal) : undefined;
       if (row && principal) return { id: row.id, principal, authenticatedAt: row.authenticatedAt };
       refuse({ what: "session", reason: "unknown or ended", origin });

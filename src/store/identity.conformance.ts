@@ -159,8 +159,10 @@ function describeSessions(open: OpenStore): void {
     const { identity } = store;
     const rows = [session("se_1", ADA, 10), session("se_2", ADA, 20), session("se_3", BOB, 20)] as const;
     for (const row of rows) await identity.addSession(row);
-    assert.deepEqual(await identity.findSession(rows[0].digest, 9), rows[0]);
-    assert.equal(await identity.findSession(rows[0].digest, 10), undefined);
+    assert.deepEqual(await identity.findSession({ digest: rows[0].digest }, 9), rows[0]);
+    assert.equal(await identity.findSession({ digest: rows[0].digest }, 10), undefined);
+    assert.deepEqual(await identity.findSession({ id: "se_1" }, 9), rows[0]);
+    assert.equal(await identity.findSession({ id: "se_1" }, 10), undefined);
     assert.deepEqual(await identity.listSessions(10), [rows[2], rows[1]]);
     assert.deepEqual(await identity.endSessions({ id: "se_2" }), [rows[1]]);
     assert.deepEqual(await identity.endSessions({ principal: ADA }), []);

@@ -126,7 +126,10 @@ export interface IdentityStore {
   noteTokenUse(id: string, at: Instant): Promise<void>;
   addSession(row: SessionRow): Promise<void>;
   /** An expired session is not found. */
-  findSession(digest: Uint8Array, now: Instant): Promise<SessionRow | undefined>;
+  findSession(
+    by: { readonly digest: Uint8Array } | { readonly id: string },
+    now: Instant,
+  ): Promise<SessionRow | undefined>;
   /** Newest first. Removes expired ones. */
   listSessions(now: Instant): Promise<readonly SessionRow[]>;
   /** Returns the sessions that ended. */

@@ -68,8 +68,7 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
       const change = await findChange(found);
       const review = { ...(await reviewApproval(store, found)), ...defined({ change }) };
       if (!seesArguments(viewer, duties)) return hideReview(review, found);
-      const { execution } = review;
-      const shown = execution && { ...execution, source: hide(execution.source) };
+      const shown = review.execution && { ...review.execution, source: hide(review.execution.source) };
       return { ...review, approval: cover(found), execution: shown };
     },
     decide: async (raw, choice, by) => {
@@ -79,10 +78,8 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
       return cover(await approvals.decide(id, { ...rest, ...defined({ scope }) }, by));
     },
     propose: async (raw, scope, by) => {
-      // The rule for these arguments contains them.
-      if (!seesArguments(by, duties)) throw argumentsHidden(by);
-      const rule = rules.propose(await get(parseId(raw)), scope, by);
-      return { rule, file: rules.file ?? "(no file)" };
+      refuseUnlessShown(by, duties);
+      return { rule: rules.propose(await get(parseId(raw)), scope, by), file: rules.file ?? "(no file)" };
     },
     showsArguments: (viewer) => seesArguments(viewer, duties),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
@@ -134,8 +131,10 @@ function cutArguments(approval: Approval): Approval {
   return args === text ? approval : { ...approval, args, argsShown: "beginning" };
 }
 
-function argumentsHidden({ id }: Principal): GloveboxError {
-  return new GloveboxError("POLICY_DENIED", `${id} does not see arguments, so it cannot propose a rule`, {
+/** A rule for these arguments contains them. */
+function refuseUnlessShown(by: Principal, duties: DutySettings): void {
+  if (seesArguments(by, duties)) return;
+  throw new GloveboxError("POLICY_DENIED", `${by.id} does not see arguments, so it cannot propose a rule`, {
     hint: "approvals.showArguments is `reviewers`: a person with the role reviewer decides",
   });
 }

@@ -13,8 +13,10 @@ export interface Caller {
   readonly principal: Principal;
   /** What its token allows; absent for a process of this user and for a person, who are not limited by scopes. */
   readonly scopes?: readonly TokenScope[];
-  /** Present for a person in a browser. */
+  /** Present for a person in a browser, and for a program with a token of that session. */
   readonly session?: FoundSession;
+  /** True for a program with a token of a session. */
+  readonly isProgram?: boolean;
 }
 
 /** One connection, as far as the application needs it. */
@@ -66,7 +68,7 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
   const readBearer = async (headers: Headers, origin: string): Promise<Caller | undefined> => {
     const sent = headers.get("authorization");
     if (sent === null) return undefined;
-    const token = sent.length > MAX_AUTHORIZATION_CHARS ? undefined : /^Bearer +(\S+)$/i.exec(sent)?.[1];
+    const token = parseBearer(sent);
     if (token !== undefined && auth === "local" && localToken !== undefined && isSame(token, localToken))
       return { principal: await identity.local() };
     const verified = await identity.verify({ text: token ?? "", origin, resource: `${url}/mcp` });
@@ -86,8 +88,11 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
       if (caller) return caller;
       throw unauthenticated("This gateway needs an access token");
     },
-    /** For the API of the page: a person with a session, or a service with a token. */
+    /** For the API of the page: a person with a session or a token of it, or a service with a token. */
     async identifyForApi(headers: Headers, method: string, client: ClientAddress): Promise<Caller> {
+      const program = await findProgram(headers, client, identity.sessions);
+      if (program === "refused") throw unauthenticated("The access token is not valid", 'error="invalid_token"');
+      if (program) return program;
       const bearer = await readBearer(headers, client.origin);
       if (bearer) return bearer;
       const session = await findSession(headers, client, identity.sessions);
@@ -116,6 +121,21 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
 }
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
+
+/** A program with a token of a person's session. */
+async function findProgram(
+  headers: Headers,
+  { origin }: ClientAddress,
+  sessions: Identity["sessions"],
+): Promise<Caller | "refused" | undefined> {
+  const text = parseBearer(headers.get("authorization") ?? "") ?? "";
+  const found = await sessions.findByToken(text, origin);
+  return typeof found === "object" ? { principal: found.principal, session: found, isProgram: true } : found;
+}
+
+function parseBearer(sent: string): string | undefined {
+  return sent.length > MAX_AUTHORIZATION_CHARS ? undefined : /^Bearer +(\S+)$/i.exec(sent)?.[1];
+}
 
 const HINTS = {
   local: "Run the client as the user who started Glovebox, or send the token in local.token beside the store",

@@ -283,6 +283,9 @@ export const sessionsSchema = z.object({
   current: z.optional(z.string()),
 });
 
+/** `POST /api/session/token`: a JWT for `Authorization: Bearer …` at this API, which ends with the session. */
+export const tokenSchema = z.object({ token: z.string(), expiresAt: z.number() });
+
 /** In `WWW-Authenticate` of a 401: the session is valid, but a change needs a new login first (RFC 9470). */
 export const STEP_UP = "insufficient_user_authentication";
 
@@ -333,6 +336,7 @@ export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
 export type SessionsAnswer = z.infer<typeof sessionsSchema>;
+export type TokenAnswer = z.infer<typeof tokenSchema>;
 export type LoginAnswer = z.infer<typeof loginSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;

@@ -9,7 +9,7 @@ import type { Identity, OpenedSession } from "../../identity/index.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, refuseCrossSite, requireRole, writeCookie } from "./authenticate.ts";
 import type { AppEnv, Caller } from "./authenticate.ts";
-import type { LoginAnswer, SessionAnswer, SessionsAnswer } from "./contract.ts";
+import type { LoginAnswer, SessionAnswer, SessionsAnswer, TokenAnswer } from "./contract.ts";
 
 const CODE = z.strictObject({ code: z.string().max(200) });
 const PASSWORD = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
@@ -98,6 +98,13 @@ export function createIdentityRoutes({ sessions, tokens, people }: Identity): Ho
     c.header("set-cookie", writeCookie(c.req.raw.headers, c.get("client")));
     return c.json({ ended });
   });
+  routes.post("/session/token", async (c) => {
+    const { session, isProgram = false } = c.get("caller");
+    // A token that could renew itself would live as long as the session.
+    const issued = session && !isProgram ? await sessions.createToken(session.id) : undefined;
+    if (!issued) throw needsBrowser();
+    return c.json(issued satisfies TokenAnswer);
+  });
   addSessions(routes, sessions);
   for (const path of ["/tokens", "/tokens/*", "/people"])
     routes.use(path, async (c, next) => {
@@ -139,6 +146,12 @@ function addSessions(routes: Hono<AppEnv>, sessions: Identity["sessions"]): void
     const caller = c.get("caller");
     const found = (await list(caller)).find(({ id }) => id === c.req.param("id"));
     return c.json({ ended: found ? await sessions.end({ id: found.id }, caller.principal) : 0 });
+  });
+}
+
+function needsBrowser(): GloveboxError {
+  return new GloveboxError("REQUEST_FORBIDDEN", "Only the session of a browser gets a token for a program", {
+    hint: "Log in with POST /api/login, and ask for the token with the cookie of the session",
   });
 }
 

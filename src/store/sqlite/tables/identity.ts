@@ -177,6 +177,7 @@ type SessionStore = Omit<IdentityStore, keyof OauthStore | keyof PasswordStore |
 function createSessions({ database, read, write }: Connection): SessionStore {
   const insert = database.prepare(insertInto("sessions", SESSION));
   const select = database.prepare("SELECT * FROM sessions WHERE digest = ? AND expires_at > ?");
+  const selectById = database.prepare("SELECT * FROM sessions WHERE id = ? AND expires_at > ?");
   const selectAll = database.prepare("SELECT * FROM sessions ORDER BY created_at DESC, id DESC");
   const expire = database.prepare("DELETE FROM sessions WHERE expires_at <= ?");
   const end = database.prepare("DELETE FROM sessions WHERE id = ? OR principal = ? RETURNING *");
@@ -189,7 +190,8 @@ function createSessions({ database, read, write }: Connection): SessionStore {
   const removeCodes = database.prepare("DELETE FROM login_codes WHERE principal = ? AND purpose = ?");
   return {
     addSession: (row) => write(() => void insert.run(...SESSION.toValues(row))),
-    findSession: (digest, now) => read(() => SESSION.parseIfFound(select.get(digest, now))),
+    findSession: (by, now) =>
+      read(() => SESSION.parseIfFound("id" in by ? selectById.get(by.id, now) : select.get(by.digest, now))),
     listSessions: (now) =>
       write(() => {
         expire.run(now);
