@@ -7,6 +7,7 @@ import {
   STEP_UP,
   loginSchema,
   proposedRuleSchema,
+  providerSchema,
   sessionSchema,
   sessionsSchema,
 } from "../src/surfaces/admin/contract.ts";
@@ -48,8 +49,15 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
   return {
     /** Exchanges the one-time code of `glovebox open` for a session. */
     enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
-    /** True if people can log in with a password here. */
-    canLogIn: async () => loginSchema.parse(await ask("/api/login")).password,
+    /** How people can log in here. */
+    findLogins: async () => loginSchema.parse(await ask("/api/login")),
+    /** Returns the address at a login provider. */
+    startLogin: async (provider: string, request: { readonly next?: string; readonly stepUp?: boolean }) => {
+      const body = JSON.stringify(request);
+      const { url } = providerSchema.parse(await ask(`/api/login/providers/${provider}`, undefined, body));
+      if (!/^https?:$/.test(new URL(url).protocol)) throw new ApiError("refused", "The address is not valid.");
+      return url;
+    },
     logIn: async (name: string, password: string) =>
       void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
     acceptInvite: async (code: string, password: string) =>
@@ -92,7 +100,7 @@ async function read(path: string, init: RequestInit): Promise<unknown> {
   const body: unknown = await response.json();
   if (response.ok) return body;
   const failure = failureSchema.safeParse(body);
-  const isLogin = path === "/api/login" || path === "/api/invite";
+  const isLogin = path.startsWith("/api/login") || path === "/api/invite";
   if (response.headers.get("www-authenticate")?.includes(STEP_UP) === true)
     throw new ApiError("login", "Nothing was changed: this needs a new login.");
   if (response.status === 401 && !isLogin) throw new ApiError("session", "This browser does not have a session.");

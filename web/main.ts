@@ -30,6 +30,7 @@ const parts = {
 
 /** Whether people log in here; otherwise `glovebox open` is the only way. */
 let canLogIn = false;
+const NO_LOGINS = { password: false, providers: [] };
 
 void open();
 
@@ -37,8 +38,9 @@ async function open(): Promise<void> {
   const code = takeCode();
   show(header, ...renderHeader(undefined));
   const api = createApi(() => askForLogin(api));
-  canLogIn = await api.canLogIn().catch(() => false);
-  if (canLogIn && location.pathname === "/login") return renderLogin(content, api);
+  const logins = await api.findLogins().catch(() => NO_LOGINS);
+  canLogIn = logins.password;
+  if (canLogIn && location.pathname === "/login") return renderLogin(content, api, logins);
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   const tools = createToolSearch((query, signal) => api.tools(query, signal));
   content.replaceChildren(

@@ -1,6 +1,6 @@
 /** People, their roles, and what happens to what they own. */
 
-import { GloveboxError, hasRole } from "../domain/index.ts";
+import { GloveboxError, defined, hasRole } from "../domain/index.ts";
 import type { Principal } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -10,13 +10,17 @@ import { ROLES, parseRoles } from "./scopes.ts";
 
 export interface People {
   add(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
-  list(): Promise<readonly StoredPerson[]>;
+  /** `issuer` is the provider at which a person logs in. */
+  list(): Promise<readonly (StoredPerson & { readonly issuer?: string })[]>;
   setRoles(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
   /** Also revokes the tokens and ends the sessions of the person. REQUEST_CONFLICT for the last operator. */
   remove(name: string, by: Principal): Promise<void>;
   /** Hands over what belongs to `local`, and lets local clients act for the person from now on. */
   adopt(name: string, by: Principal): Promise<{ readonly executions: number; readonly principal: Principal }>;
-  /** Makes a person who is locked out an operator and ends their sessions and password. Only the local user may. */
+  /**
+   * Makes a person who is locked out an operator, ends their sessions, password and login at a provider. Only the local
+   * user may.
+   */
   reset(name: string, by: Principal): Promise<StoredPerson>;
 }
 
@@ -43,10 +47,15 @@ export function createPeople(powers: PeoplePowers): People {
       if (!(await store.addPerson(row))) throw taken(name);
       return row;
     },
-    list: () => store.listPeople(),
+    async list() {
+      const logins = new Map((await store.listProviderLogins()).map(({ person, issuer }) => [person, issuer]));
+      return (await store.listPeople()).map((row) => ({ ...row, ...defined({ issuer: logins.get(row.name) }) }));
+    },
     async setRoles(raw, rawRoles, by) {
       refuseUnlessOperator(by);
       const [before, roles] = [await get(raw), parseRoles(rawRoles)];
+      const provided = await store.findProviderLogin({ person: before.name });
+      if (provided) throw rolesElsewhere(before.name, provided.issuer);
       if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
       const detail = { before: before.roles, after: roles };
       await record({ actor: by.id, action: "role.changed", subject: toPersonId(before.name), detail });
@@ -72,19 +81,28 @@ export function createPeople(powers: PeoplePowers): People {
   };
 }
 
-/** Revokes the tokens and ends the sessions of a person. */
-async function endAll(name: string, by: Principal, { store, record, now, stop }: PeoplePowers): Promise<void> {
+/** Also removes the ways in which the person can log in. */
+async function endAll(name: string, by: Principal, powers: PeoplePowers): Promise<void> {
+  await powers.store.removeCredentials(toPersonId(name));
+  await endAccess(name, by.id, powers);
+}
+
+/** Revokes the tokens of a person, ends their sessions and the logins of clients for them, and stops what they run. */
+export async function endAccess(
+  name: string,
+  actor: string,
+  { store, record, now, stop }: Pick<IdentityPowers, "now" | "record" | "stop" | "store">,
+): Promise<void> {
   const person = toPersonId(name);
-  await store.removeCredentials(person);
-  const tokens = await store.revokeTokens({ person }, { at: now(), by: by.id });
+  const tokens = await store.revokeTokens({ person }, { at: now(), by: actor });
   for (const { id, name: token } of tokens)
-    await record({ actor: by.id, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
+    await record({ actor, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
   for (const { id } of await store.endSessions({ principal: person }))
-    await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal: person } });
+    await record({ actor, action: "session.ended", subject: id, detail: { principal: person } });
   // Logins of MCP clients for the person.
   await store.removeOauthRecords({ person: name });
   const revoked = new Set<string>(tokens.map((token) => toTokenId(token.name)));
-  await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, by.id);
+  await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, actor);
 }
 
 async function adoptLocal({ name }: StoredPerson, by: Principal, { store, record, meta }: PeoplePowers) {
@@ -126,6 +144,12 @@ function taken(name: string): GloveboxError {
 function lastOperator(name: string): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", `${name} is the last operator`, {
     hint: "Make another person an operator first",
+  });
+}
+
+function rolesElsewhere(name: string, issuer: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `The roles of ${name} come from the groups at ${issuer}`, {
+    hint: `Change the groups there, or \`server.oidc\`; the next login of ${name} takes over the roles`,
   });
 }
 

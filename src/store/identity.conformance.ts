@@ -29,6 +29,7 @@ function session(id: string, principal: PrincipalId, expiresAt: number): Session
 
 export function describeIdentity(open: OpenStore): void {
   describePeople(open);
+  describeProviderLogins(open);
   describeTokens(open);
   describeSessions(open);
   describeOauth(open);
@@ -89,6 +90,35 @@ function describePeople(open: OpenStore): void {
       [ADA],
     );
     assert.equal(await store.identity.handOver(mine.principal, ADA), 0);
+  });
+}
+
+function describeProviderLogins(open: OpenStore): void {
+  test("a provider login is of one person, whose roles it sets, and ends with the person", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const login = { issuer: "https://login.example", subject: "17", person: "ada", createdAt: 1, lastLoginAt: 1 };
+    const ada = { ...person("ada", "operator"), createdBy: login.issuer };
+    assert.deepEqual(await identity.admitProviderLogin(login, ["operator"]), ada);
+    const renamed = { ...login, person: "renamed", lastLoginAt: 5 };
+    assert.deepEqual(await identity.admitProviderLogin(renamed, []), { ...ada, roles: [] });
+    assert.deepEqual(await identity.listProviderLogins(), [{ ...login, lastLoginAt: 5 }]);
+    for (const other of [
+      { ...login, subject: "18" },
+      { ...login, issuer: "https://other.example" },
+    ]) {
+      assert.equal(await identity.admitProviderLogin(other, ["operator"]), "taken");
+      assert.equal(await identity.findProviderLogin(other), undefined);
+    }
+    assert.deepEqual(await identity.findPerson("ada"), { ...ada, roles: [] });
+    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
+      assert.equal((await identity.findProviderLogin({ person: "ada" }))?.subject, "17");
+      await end();
+      assert.equal(await identity.findProviderLogin({ person: "ada" }), undefined);
+      assert.equal(await identity.findProviderLogin(login), undefined);
+      await identity.removePerson("ada");
+      await identity.admitProviderLogin(login, ["agent"]);
+    }
   });
 }
 

@@ -70,6 +70,18 @@ export const PASSWORD = createShape({
 });
 export type PasswordRow = RowOf<typeof PASSWORD>;
 
+/** A person whose login is at a provider. */
+export const PROVIDER_LOGIN = createShape({
+  issuer: text,
+  /** As the provider names the person, for good. */
+  subject: text,
+  /** Without `person:`. */
+  person: text,
+  createdAt: integer,
+  lastLoginAt: integer,
+});
+export type ProviderLoginRow = RowOf<typeof PROVIDER_LOGIN>;
+
 /** A record of the authorization server: a client, a code, a token, a grant. */
 export const OAUTH_RECORD = createShape({
   digest: bytes,
@@ -93,13 +105,23 @@ export interface IdentityStore {
   listPeople(): Promise<readonly PersonRow[]>;
   /** `last`: nothing was changed, because no other person is an operator. */
   setRoles(name: string, roles: PersonRow["roles"]): Promise<"changed" | "unknown" | "last">;
-  /** Also removes the password and the codes of the person. */
+  /** Also removes the password, the codes and the provider login of the person. */
   removePerson(name: string): Promise<"removed" | "unknown" | "last">;
   /** Returns false if the person does not exist; then nothing was written. */
   setPassword(row: PasswordRow): Promise<boolean>;
   findPassword(principal: PrincipalId): Promise<PasswordRow | undefined>;
-  /** Removes the password and the codes. */
+  /** Removes the password, the codes and the provider login. */
   removeCredentials(principal: PrincipalId): Promise<void>;
+  findProviderLogin(
+    by: { readonly issuer: string; readonly subject: string } | { readonly person: string },
+  ): Promise<ProviderLoginRow | undefined>;
+  /** Sorted by person. */
+  listProviderLogins(): Promise<readonly ProviderLoginRow[]>;
+  /**
+   * Gives the person of a provider login these roles; no rule about the last operator holds. The first time it adds the
+   * person of the row. `taken`: nothing was written, because that name belongs to another person.
+   */
+  admitProviderLogin(row: ProviderLoginRow, roles: PersonRow["roles"]): Promise<PersonRow | "taken">;
   /**
    * Returns the tokens that the new one replaced, or `undefined` if the name was ever used and nothing is to be
    * replaced; then nothing was written.

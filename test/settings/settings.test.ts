@@ -45,6 +45,7 @@ import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
 import { SEARCH_OBSERVATIONS } from "./observe-search.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
 import { OAUTH_OBSERVATIONS } from "./observe-oauth.ts";
+import { OIDC_OBSERVATIONS } from "./observe-oidc.ts";
 import { LISTEN_OBSERVATIONS } from "./observe-server.ts";
 import { SERVER_OBSERVATIONS } from "./observe-servers.ts";
 import { TELEMETRY_OBSERVATIONS } from "./observe-telemetry.ts";
@@ -145,6 +146,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...APPROVAL_OBSERVATIONS,
   ...LISTEN_OBSERVATIONS,
   ...OAUTH_OBSERVATIONS,
+  ...OIDC_OBSERVATIONS,
   ...NOTIFY_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...JOURNAL_OBSERVATIONS,

@@ -320,4 +320,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX oauth_records_by_person ON oauth_records (person) WHERE person IS NOT NULL;
   CREATE INDEX oauth_records_by_expiry ON oauth_records (expires_at) WHERE expires_at IS NOT NULL;
 `,
+  // People whose login is at a provider, by what the provider names them for good.
+  `
+  CREATE TABLE provider_logins (
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    person TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    last_login_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+  ) STRICT, WITHOUT ROWID;
+`,
 ];

@@ -185,8 +185,13 @@ export const ledgerSchema = z.object({
   ),
 });
 
-/** `GET /api/session`, and the answer to `POST /api/session` with `{ "code" }`. */
-export const sessionSchema = z.object({ principal: z.string(), roles: list(z.string()), authenticatedAt: z.number() });
+/** `GET /api/session`. `provider` is the login provider of the person. */
+export const sessionSchema = z.object({
+  principal: z.string(),
+  roles: list(z.string()),
+  authenticatedAt: z.number(),
+  provider: z.optional(z.string()),
+});
 
 /** `GET /api/sessions`: the own ones, for an operator all. `current` is the one of this browser. */
 export const sessionsSchema = z.object({
@@ -207,7 +212,13 @@ export const sessionsSchema = z.object({
 export const STEP_UP = "insufficient_user_authentication";
 
 /** `GET /api/login`: how people can log in. Needs no session. */
-export const loginSchema = z.object({ password: z.boolean() });
+export const loginSchema = z.object({
+  password: z.boolean(),
+  providers: list(z.object({ name: z.string(), title: z.string() })),
+});
+
+/** `POST /api/login/providers/:name` with `{ "next"?, "stepUp"? }`: where the browser goes to log in. */
+export const providerSchema = z.object({ url: z.string() });
 
 /** `GET /health`: needs no token, like the page; it names no server. Always 200. */
 export const healthSchema = z.object({
@@ -250,6 +261,7 @@ export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
 export type SessionsAnswer = z.infer<typeof sessionsSchema>;
+export type ProviderAnswer = z.infer<typeof providerSchema>;
 export type LoginAnswer = z.infer<typeof loginSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;

@@ -17,6 +17,7 @@ import type { OwnAddresses } from "./guard.ts";
 import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
+import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
 import { secure } from "./security-headers.ts";
 
@@ -148,6 +149,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     return next();
   });
   app.route("/api", createLoginRoutes(options));
+  if (options.auth === "required") addProviderLogins(app, { pageUrl: () => options.url, ...options });
   app.route("/api", createIdentityRoutes(identity));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route(

@@ -26,11 +26,14 @@ const TOKEN = z.strictObject({
   replace: z.boolean().optional(),
 });
 
+const PROVIDER_LOGIN = /^\/api\/login\/providers\/[^/]+$/;
+
 /** Requests that need no caller: they make one. */
 export function isLogin(method: string, path: string, auth: LoginDoor["auth"]): boolean {
   if (method === "GET") return path === "/api/login";
   if (method !== "POST") return false;
-  return path === "/api/session" || (auth === "required" && (path === "/api/login" || path === "/api/invite"));
+  if (path === "/api/session") return true;
+  return auth === "required" && (path === "/api/login" || path === "/api/invite" || PROVIDER_LOGIN.test(path));
 }
 
 interface LoginDoor {
@@ -44,7 +47,8 @@ interface LoginDoor {
  * Mounted under `/api`, before a caller is known. A session is always new, and ends the one that the browser had: what a
  * browser sends is never reused.
  */
-export function createLoginRoutes({ identity: { sessions, logins }, auth, now }: LoginDoor): Hono<AppEnv> {
+export function createLoginRoutes({ identity, auth, now }: LoginDoor): Hono<AppEnv> {
+  const { sessions, logins, providers } = identity;
   const routes = new Hono<AppEnv>();
   const hasPasswords = auth === "required";
   const answer = async (c: Context<AppEnv>, opened: OpenedSession | undefined, refusal: readonly [string, string]) => {
@@ -56,7 +60,8 @@ export function createLoginRoutes({ identity: { sessions, logins }, auth, now }:
     c.header("set-cookie", writeCookie(headers, client, opened, now()));
     return c.json({ opened: opened.id, expiresAt: opened.expiresAt });
   };
-  routes.get("/login", (c) => c.json({ password: hasPasswords } satisfies LoginAnswer));
+  const offer = { password: hasPasswords, providers: hasPasswords ? (providers?.list() ?? []) : [] };
+  routes.get("/login", (c) => c.json(offer satisfies LoginAnswer));
   routes.post("/session", async (c) => {
     refuseCrossSite(c.req.raw.headers);
     const { code } = parseRequest(CODE, await readBody(c.req.raw), "body");
@@ -87,9 +92,12 @@ const UNKNOWN_INVITE = [
 ] as const;
 
 /** Mounted under `/api`, after the caller is known. */
-export function createIdentityRoutes({ sessions, tokens, people }: Identity): Hono<AppEnv> {
+export function createIdentityRoutes({ sessions, tokens, people, providers }: Identity): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  routes.get("/session", (c) => c.json(describeSession(c.get("caller"))));
+  routes.get("/session", async (c) => {
+    const caller = c.get("caller");
+    return c.json(describeSession(caller, await providers?.findOf(caller.principal)));
+  });
   routes.delete("/session", async (c) => {
     const { session, principal } = c.get("caller");
     const { all } = parseRequest(LOGOUT, c.req.query(), "query");
@@ -148,7 +156,8 @@ function withoutAbsent({ name, scopes, ...rest }: WholeToken) {
   return { name, scopes, ...defined(rest) };
 }
 
-function describeSession({ principal, session }: Caller): SessionAnswer {
+function describeSession({ principal, session }: Caller, provider: string | undefined): SessionAnswer {
   const { id, roles = [] } = principal;
-  return { principal: id, roles: [...roles], authenticatedAt: session?.authenticatedAt ?? 0 };
+  const authenticatedAt = session?.authenticatedAt ?? 0;
+  return { principal: id, roles: [...roles], authenticatedAt, ...defined({ provider }) };
 }

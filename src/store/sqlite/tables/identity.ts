@@ -1,6 +1,6 @@
 /** People, tokens, sessions and one-time codes. */
 
-import { CODE, OAUTH_RECORD, PASSWORD, PERSON, SESSION, TOKEN } from "../../identity.ts";
+import { CODE, OAUTH_RECORD, PASSWORD, PERSON, PROVIDER_LOGIN, SESSION, TOKEN } from "../../identity.ts";
 import type { IdentityStore } from "../../identity.ts";
 
 import { insertInto } from "../connection.ts";
@@ -13,6 +13,7 @@ export function createIdentity(connection: Connection): IdentityStore {
   return {
     ...createPeople(connection),
     ...createPasswords(connection),
+    ...createProviderLogins(connection),
     ...createTokens(connection),
     ...createSessions(connection),
     ...createOauth(connection),
@@ -32,6 +33,7 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
   const removals = [
     "DELETE FROM passwords WHERE principal = 'person:' || ?",
     "DELETE FROM login_codes WHERE principal = 'person:' || ?",
+    "DELETE FROM provider_logins WHERE person = ?",
     "DELETE FROM people WHERE name = ?",
   ].map((text) => database.prepare(text));
   const moves = OWNED.map((table) =>
@@ -75,9 +77,11 @@ function createPasswords({ database, read, write }: Connection): PasswordStore {
        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM people WHERE 'person:' || name = ?1)`,
   );
   const select = database.prepare("SELECT * FROM passwords WHERE principal = ?");
-  const removals = ["DELETE FROM passwords WHERE principal = ?", "DELETE FROM login_codes WHERE principal = ?"].map(
-    (text) => database.prepare(text),
-  );
+  const removals = [
+    "DELETE FROM passwords WHERE principal = ?",
+    "DELETE FROM login_codes WHERE principal = ?",
+    "DELETE FROM provider_logins WHERE 'person:' || person = ?",
+  ].map((text) => database.prepare(text));
   return {
     setPassword: ({ principal, verifier, setAt }) =>
       write(() => Number(set.run(principal, verifier, setAt).changes) > 0),
@@ -85,6 +89,39 @@ function createPasswords({ database, read, write }: Connection): PasswordStore {
     removeCredentials: (principal) =>
       write(() => {
         for (const removal of removals) removal.run(principal);
+      }),
+  };
+}
+
+type ProviderStore = Pick<IdentityStore, "admitProviderLogin" | "findProviderLogin" | "listProviderLogins">;
+
+function createProviderLogins({ database, read, write }: Connection): ProviderStore {
+  const bySubject = database.prepare("SELECT * FROM provider_logins WHERE issuer = ? AND subject = ?");
+  const byPerson = database.prepare("SELECT * FROM provider_logins WHERE person = ?");
+  const selectAll = database.prepare("SELECT * FROM provider_logins ORDER BY person");
+  const insert = database.prepare(insertInto("provider_logins", PROVIDER_LOGIN));
+  const note = database.prepare("UPDATE provider_logins SET last_login_at = ? WHERE issuer = ? AND subject = ?");
+  const insertPerson = database.prepare(`${insertInto("people", PERSON)} ON CONFLICT DO NOTHING`);
+  const setRoles = database.prepare("UPDATE people SET roles = ? WHERE name = ? RETURNING *");
+  return {
+    findProviderLogin: (by) =>
+      read(() => {
+        const row = "subject" in by ? bySubject.get(by.issuer, by.subject) : byPerson.get(by.person);
+        return PROVIDER_LOGIN.parseIfFound(row);
+      }),
+    listProviderLogins: () => read(() => selectAll.all().map(PROVIDER_LOGIN.parse)),
+    admitProviderLogin: (login, roles) =>
+      write(() => {
+        const { issuer, subject, lastLoginAt, person: name } = login;
+        const known = PROVIDER_LOGIN.parseIfFound(bySubject.get(issuer, subject));
+        if (known) {
+          note.run(lastLoginAt, issuer, subject);
+          return PERSON.parse(setRoles.get(JSON.stringify(roles), known.person) ?? {});
+        }
+        const person = { name, roles, createdAt: login.createdAt, createdBy: issuer };
+        if (Number(insertPerson.run(...PERSON.toValues(person)).changes) === 0) return "taken";
+        insert.run(...PROVIDER_LOGIN.toValues(login));
+        return person;
       }),
   };
 }
@@ -160,7 +197,10 @@ function createOauth({ database, read, write }: Connection): OauthStore {
   };
 }
 
-type SessionStore = Omit<IdentityStore, keyof OauthStore | keyof PasswordStore | keyof PeopleStore | keyof TokenStore>;
+type SessionStore = Omit<
+  IdentityStore,
+  keyof OauthStore | keyof PasswordStore | keyof PeopleStore | keyof ProviderStore | keyof TokenStore
+>;
 
 function createSessions({ database, read, write }: Connection): SessionStore {
   const insert = database.prepare(insertInto("sessions", SESSION));

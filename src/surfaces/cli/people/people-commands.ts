@@ -41,7 +41,10 @@ async function listPeople({ openRecords, print }: Invocation): Promise<void> {
   const people = await (await records.openIdentity()).people.list();
   print(
     { people },
-    people.map(({ name, roles }) => `person:${name}  ${roles.join(", ")}`),
+    people.map(({ name, roles, issuer }) => {
+      const from = issuer === undefined ? "" : `  logs in at ${issuer}`;
+      return `person:${name}  ${roles.join(", ") || "no role"}${from}`;
+    }),
   );
 }
 
@@ -84,8 +87,12 @@ async function setRoles({ flags, principal, openRecords, print }: Invocation<Rol
 
 async function removePerson({ principal, terminal, openRecords }: Invocation, name: string): Promise<void> {
   await using records = await openRecords();
-  await (await records.openIdentity()).people.remove(name, principal);
+  const { people } = await records.openIdentity();
+  const issuer = (await people.list()).find((one) => one.name === name)?.issuer;
+  await people.remove(name, principal);
   printLine(terminal.stderr, `person:${name} was removed; their tokens and sessions have ended`);
+  if (issuer !== undefined)
+    printLine(terminal.stderr, `They can log in again while a group of theirs at ${issuer} has a role in server.oidc`);
 }
 
 async function listSessions({ openRecords, print }: Invocation, name?: string): Promise<void> {
@@ -95,7 +102,9 @@ async function listSessions({ openRecords, print }: Invocation, name?: string): 
   print(
     { sessions },
     sessions.map(({ id, principal, origin, createdAt, authenticatedAt }) => {
-      const [opened, login] = [createdAt, authenticatedAt].map((at) => new Date(at).toISOString());
+      const [opened, login] = [createdAt, authenticatedAt].map((at) =>
+        at === 0 ? "unknown" : new Date(at).toISOString(),
+      );
       return `${id}  ${principal}  from ${origin}, opened ${opened}, last login ${login}`;
     }),
   );
