@@ -202,7 +202,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     ],
   },
   identity: {
-    folders: ["oauth", "providers"],
+    folders: ["oauth", "passkeys", "providers"],
     interface: [
       "login-limit.ts",
       "pending.ts",
@@ -299,7 +299,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
-  { match: /^(jose|oidc-provider|openid-client)$/, rooms: ["identity"] },
+  { match: /^(jose|oidc-provider|openid-client|@simplewebauthn\/server)$/, rooms: ["identity"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
   {
     match: /^node:crypto$/,

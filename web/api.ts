@@ -5,7 +5,10 @@ import { config } from "zod/mini";
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
 import {
   STEP_UP,
+  creationSchema,
   loginSchema,
+  passkeysSchema,
+  requestSchema,
   proposedRuleSchema,
   providerSchema,
   sessionSchema,
@@ -62,6 +65,16 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
       void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
     acceptInvite: async (code: string, password: string) =>
       void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
+    startPasskey: async (stepUp: boolean) =>
+      requestSchema.parse(await ask("/api/login/passkey/start", undefined, JSON.stringify({ stepUp }))),
+    enterPasskey: async (used: object) => void (await ask("/api/login/passkey", undefined, JSON.stringify(used))),
+    passkeys: async () => passkeysSchema.parse(await ask("/api/passkeys")),
+    startAddingPasskey: async () =>
+      creationSchema.parse(await change(() => ask("/api/passkeys/start", undefined, "{}"))),
+    addPasskey: async (label: string, answer: object) =>
+      void (await ask("/api/passkeys", undefined, JSON.stringify({ label, answer }))),
+    removePasskey: async (id: string) =>
+      void (await change(() => read(`/api/passkeys/${encodeURIComponent(id)}`, { method: "DELETE" }))),
     session: async () => sessionSchema.parse(await ask("/api/session")),
     logOut: async () => void (await read("/api/session", { method: "DELETE" })),
     sessions: async () => sessionsSchema.parse(await ask("/api/sessions")),

@@ -5,12 +5,13 @@ import type { LoginAnswer } from "../src/surfaces/admin/contract.ts";
 import { ApiError } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
+import { hasPasskeys, logInWithPasskey } from "./passkeys.ts";
 import { toNextAddress } from "../src/surfaces/admin/next-address.ts";
 
 const MIN_PASSWORD_CHARS = 12;
 
 /** Shows the form and leaves the page after a login. */
-export function renderLogin(content: HTMLElement, api: Api, { providers }: LoginAnswer): void {
+export function renderLogin(content: HTMLElement, api: Api, logins: LoginAnswer): void {
   const code = takeInvite();
   const next = toNextAddress(new URLSearchParams(location.search).get("next"), location.origin);
   const leave = (): void => location.replace(next);
@@ -28,7 +29,7 @@ export function renderLogin(content: HTMLElement, api: Api, { providers }: Login
       { class: "card entrance" },
       element("h2", {}, lead[0] ?? ""),
       element("p", { class: "muted" }, lead[1] ?? ""),
-      ...(code === undefined ? createProviderParts(api, providers, path) : []),
+      ...(code === undefined ? createOtherParts(api, logins, { path, leave }) : []),
       form,
       element(
         "p",
@@ -59,11 +60,16 @@ function createLoginForm(api: Api, leave: () => void): HTMLElement {
   });
 }
 
-/** A form for each provider: the browser leaves this page. */
-function createProviderParts(api: Api, providers: LoginAnswer["providers"], next: string): readonly HTMLElement[] {
-  const forms = providers.map(({ name, title }) =>
+/** A form for each provider, for which the browser leaves this page, and one for passkeys. */
+function createOtherParts(
+  api: Api,
+  logins: LoginAnswer,
+  { path: next, leave }: { readonly path: string; readonly leave: () => void },
+): readonly HTMLElement[] {
+  const forms = logins.providers.map(({ name, title }) =>
     createForm(`Log in with ${title}`, [], async () => location.assign(await api.startLogin(name, { next }))),
   );
+  if (hasPasskeys(logins)) forms.push(createForm("Log in with a passkey", [], () => logInWithPasskey(api).then(leave)));
   return forms.length === 0 ? [] : [...forms, element("p", { class: "muted small" }, "or with a password:")];
 }
 

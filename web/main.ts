@@ -5,6 +5,7 @@ import { ApiError, createApi } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
 import { renderLogin } from "./login.ts";
+import { hasPasskeys, renderPasskeys } from "./passkeys.ts";
 import { renderSessions } from "./sessions.ts";
 import { askForLogin } from "./step-up.ts";
 import { createToolSearch } from "./tool-search.ts";
@@ -26,10 +27,12 @@ const parts = {
   upstreams: element("div"),
   executions: element("div"),
   sessions: element("div"),
+  passkeys: element("div"),
 };
 
 /** Whether people log in here; otherwise `glovebox open` is the only way. */
 let canLogIn = false;
+let canUsePasskeys = false;
 const NO_LOGINS = { password: false, providers: [] };
 
 void open();
@@ -37,9 +40,10 @@ void open();
 async function open(): Promise<void> {
   const code = takeCode();
   show(header, ...renderHeader(undefined));
-  const api = createApi(() => askForLogin(api));
+  const api = createApi(() => askForLogin(api, canUsePasskeys));
   const logins = await api.findLogins().catch(() => NO_LOGINS);
   canLogIn = logins.password;
+  canUsePasskeys = hasPasskeys(logins);
   if (canLogIn && location.pathname === "/login") return renderLogin(content, api, logins);
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   const tools = createToolSearch((query, signal) => api.tools(query, signal));
@@ -51,6 +55,7 @@ async function open(): Promise<void> {
     element("div", { class: "columns" }, createSection("Servers", parts.upstreams), createSection("Tools", tools)),
     createSection("Recent executions", parts.executions),
     createSection("Sessions", parts.sessions),
+    ...(canUsePasskeys ? [createSection("Passkeys", parts.passkeys)] : []),
   );
   void keepFresh(api);
 }
@@ -91,6 +96,7 @@ async function refresh(api: Api): Promise<boolean> {
     show(parts.upstreams, renderUpstreams(status.upstreams));
     show(parts.executions, renderExecutions(executions, Date.now()));
     show(parts.sessions, ...renderSessions(sessions, api, again));
+    if (canUsePasskeys) show(parts.passkeys, ...renderPasskeys(await api.passkeys(), api, again));
     return true;
   } catch (error) {
     return showTrouble(error);

@@ -3,13 +3,14 @@
 import type { Api } from "./api.ts";
 import { element } from "./element.ts";
 import { createField, createForm } from "./login.ts";
+import { logInWithPasskey } from "./passkeys.ts";
 
-type LoginApi = Pick<Api, "logIn" | "session" | "startLogin">;
+type LoginApi = Pick<Api, "enterPasskey" | "logIn" | "session" | "startLogin" | "startPasskey">;
 
 const DONE = "done";
 
 /** Resolves to true after a new login, and to false if the person cancels. */
-export async function askForLogin(api: LoginApi): Promise<boolean> {
+export async function askForLogin(api: LoginApi, canUsePasskeys: boolean): Promise<boolean> {
   const { principal, provider } = await api.session();
   const name = /^person:(.+)$/.exec(principal)?.[1];
   const dialog = element("dialog", { class: "card", "aria-label": "Log in again" });
@@ -21,6 +22,9 @@ export async function askForLogin(api: LoginApi): Promise<boolean> {
     element("p", { class: "muted" }, "Your last login is too long ago for a change."),
     ...(provider === undefined ? [] : createProviderParts(provider, api, done)),
     ...(provider === undefined && name !== undefined ? [createPasswordForm(name, api, done)] : []),
+    ...(provider === undefined && name !== undefined && canUsePasskeys
+      ? [createForm("Use a passkey", [], () => logInWithPasskey(api, true).then(done))]
+      : []),
     ...(name === undefined ? createCommandParts(done) : []),
     cancel,
   );

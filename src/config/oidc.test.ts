@@ -16,7 +16,7 @@ test("a login provider has defaults, and its secret is a reference", () => {
   assert.deepEqual([...server.oidc], [["company", expected]]);
 });
 
-test("a login provider without TLS, with a name that is no part of an address, or without roles is refused", () => {
+test("a login provider without TLS, with a name that cannot be in an address, or without roles is refused", () => {
   for (const [config, problem] of [
     [toConfig({ issuer: "http://login.example.com" }), /issuer: expected an https URL/],
     [toConfig({ issuer: "https://login.example.com/?a" }), /issuer: expected an https URL/],

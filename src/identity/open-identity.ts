@@ -16,6 +16,8 @@ import { createOauthAgents } from "./oauth/oauth-agents.ts";
 import { createOauthRecords } from "./oauth/oauth-records.ts";
 import { openOauth } from "./oauth/open-oauth.ts";
 import type { OauthLogins, OauthOptions } from "./oauth/open-oauth.ts";
+import { PASSKEY_SECONDS, createPasskeys } from "./passkeys/passkeys.ts";
+import type { Passkeys } from "./passkeys/passkeys.ts";
 import { ADOPTED_KEY, createPeople } from "./people.ts";
 import type { People } from "./people.ts";
 import { createPending } from "./pending.ts";
@@ -38,6 +40,7 @@ export interface Identity extends OauthLogins {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly logins: PasswordLogins;
+  readonly passkeys: Passkeys;
   /** Absent without a login provider. */
   readonly providers?: ProviderLogins;
   /** Clients of the local user on this machine: `local`, or an agent of the person who adopted them. */
@@ -72,7 +75,7 @@ const ID_BYTES = 12;
 /** Owns nothing that must be closed. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { store, ledger, vault, now, oauth, providers = new Map<never, never>() } = options;
-  const seal = await options.vault.openSeal();
+  const seal = await vault.openSeal();
   const powers = createPowers(options, seal);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
@@ -105,8 +108,9 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
   const limit = createLoginLimit({ ...powers, quotas: store.quotas });
-  const pending = createPending("ProviderLogin", LOGIN_SECONDS, createOauthRecords(powers, seal));
-  const shared = { ...powers, limit, sessions, refuse };
+  const pending = createPendings(createOauthRecords(powers, seal));
+  const shared = { ...powers, limit, sessions, refuse, find: resolve };
+  const ofProviders = { ...shared, vault, pending: pending.providers };
   const hasProviders = oauth !== undefined && providers.size > 0;
   const hasPeople = async (): Promise<boolean> => hasProviders || (await store.identity.listPeople()).length > 0;
 
@@ -114,10 +118,9 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     people: createPeople({ ...powers, meta: store.meta }),
     tokens,
     sessions,
-    logins: createLogins({ ...shared, passwords, find: resolve }),
-    ...(hasProviders && {
-      providers: createProviderLogins(providers, { ...shared, pending, vault, egress: oauth.egress }),
-    }),
+    logins: createLogins({ ...shared, passwords }),
+    passkeys: createPasskeys({ ...shared, pending: pending.passkeys }),
+    ...(hasProviders && { providers: createProviderLogins(providers, { ...ofProviders, egress: oauth.egress }) }),
     ...openOauth(oauth, { ...powers, agents, refuse, tokens, hasPeople }, seal),
     local,
     resolve,
@@ -128,6 +131,13 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       return (await store.identity.listTokens()).some((row) => findProblem(row, now()) === undefined);
     },
   };
+}
+
+/** Logins that are under way, of each kind. */
+function createPendings(records: Parameters<typeof createPending>[2]) {
+  const added = createPending("PasskeyAdded", PASSKEY_SECONDS, records);
+  const used = createPending("PasskeyUsed", PASSKEY_SECONDS, records);
+  return { providers: createPending("ProviderLogin", LOGIN_SECONDS, records), passkeys: { added, used } };
 }
 
 function createPowers({ store, ledger, now, random }: IdentityOptions, seal: Pick<Seal, "derive">): IdentityPowers {

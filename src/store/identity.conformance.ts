@@ -30,6 +30,7 @@ function session(id: string, principal: PrincipalId, expiresAt: number): Session
 export function describeIdentity(open: OpenStore): void {
   describePeople(open);
   describeProviderLogins(open);
+  describePasskeys(open);
   describeTokens(open);
   describeSessions(open);
   describeOauth(open);
@@ -118,6 +119,33 @@ function describeProviderLogins(open: OpenStore): void {
       assert.equal(await identity.findProviderLogin(login), undefined);
       await identity.removePerson("ada");
       await identity.admitProviderLogin(login, ["agent"]);
+    }
+  });
+}
+
+function describePasskeys(open: OpenStore): void {
+  test("a passkey belongs to a person of the list, counts its uses, and ends with the person", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const key = { id: "k1", principal: ADA, publicKey: new Uint8Array([1, 2]), counter: 0, label: "laptop" };
+    const row = { ...key, transports: ["internal"], createdAt: 5 };
+    assert.equal(await identity.addPasskey(row), false);
+    await identity.addPerson(person("ada", "reviewer"));
+    assert.equal(await identity.addPasskey(row), true);
+    assert.equal(await identity.addPasskey({ ...row, label: "another" }), false);
+    const uses = [0, 0, 3, 3, 2, 0, 4];
+    const noted: boolean[] = [];
+    for (const counter of uses) noted.push(await identity.notePasskeyUse("k1", { counter, at: 9 }));
+    assert.deepEqual(noted, [true, true, true, false, false, false, true]);
+    assert.equal(await identity.notePasskeyUse("k2", { counter: 1, at: 9 }), false);
+    const used = { ...row, counter: 4, lastUsedAt: 9 };
+    assert.deepEqual([await identity.findPasskey("k1"), await identity.listPasskeys()], [used, [used]]);
+    assert.deepEqual([await identity.removePasskey("k1"), await identity.removePasskey("k1")], [used, undefined]);
+    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
+      assert.equal(await identity.addPasskey(row), true);
+      await end();
+      assert.deepEqual(await identity.listPasskeys(), []);
+      await identity.addPerson(person("ada", "reviewer"));
     }
   });
 }

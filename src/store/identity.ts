@@ -82,6 +82,22 @@ export const PROVIDER_LOGIN = createShape({
 });
 export type ProviderLoginRow = RowOf<typeof PROVIDER_LOGIN>;
 
+/** A key pair of a person, whose private half their device keeps. */
+export const PASSKEY = createShape({
+  /** As the device named it. */
+  id: text,
+  principal: parsed(parsePrincipalId),
+  publicKey: bytes,
+  /** Uses, as the device counts them; 0 for devices that do not. */
+  counter: integer,
+  transports: texts,
+  /** As the person calls it. */
+  label: text,
+  createdAt: integer,
+  lastUsedAt: optional(integer),
+});
+export type PasskeyRow = RowOf<typeof PASSKEY>;
+
 /** A record of the authorization server: a client, a code, a token, a grant. */
 export const OAUTH_RECORD = createShape({
   digest: bytes,
@@ -105,13 +121,22 @@ export interface IdentityStore {
   listPeople(): Promise<readonly PersonRow[]>;
   /** `last`: nothing was changed, because no other person is an operator. */
   setRoles(name: string, roles: PersonRow["roles"]): Promise<"changed" | "unknown" | "last">;
-  /** Also removes the password, the codes and the provider login of the person. */
+  /** Also removes the password, the passkeys, the codes and the provider login of the person. */
   removePerson(name: string): Promise<"removed" | "unknown" | "last">;
   /** Returns false if the person does not exist; then nothing was written. */
   setPassword(row: PasswordRow): Promise<boolean>;
   findPassword(principal: PrincipalId): Promise<PasswordRow | undefined>;
-  /** Removes the password, the codes and the provider login. */
+  /** Removes the password, the passkeys, the codes and the provider login. */
   removeCredentials(principal: PrincipalId): Promise<void>;
+  /** Returns false if the person does not exist, or the id does; then nothing was written. */
+  addPasskey(row: PasskeyRow): Promise<boolean>;
+  findPasskey(id: string): Promise<PasskeyRow | undefined>;
+  /** Oldest first. */
+  listPasskeys(): Promise<readonly PasskeyRow[]>;
+  /** Returns false if the counter did not grow, unless the device does not count; then nothing was written. */
+  notePasskeyUse(id: string, use: { readonly counter: number; readonly at: Instant }): Promise<boolean>;
+  /** Returns the removed one. */
+  removePasskey(id: string): Promise<PasskeyRow | undefined>;
   findProviderLogin(
     by: { readonly issuer: string; readonly subject: string } | { readonly person: string },
   ): Promise<ProviderLoginRow | undefined>;

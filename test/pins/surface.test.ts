@@ -62,6 +62,7 @@ test("production has these dependencies, each at one exact version", () => {
     "@jitl/quickjs-ng-wasmfile-release-sync",
     "@modelcontextprotocol/client",
     "@modelcontextprotocol/server",
+    "@simplewebauthn/server",
     "acorn",
     "amaro",
     "commander",

@@ -7,7 +7,7 @@ export class UnreachableError extends TypeError {}
 export class UntrueError extends TypeError {}
 
 export interface ProviderFault {
-  /** `denied`: the provider let nobody in. `clock`: a time in its token does not fit. `invalid`: all else. */
+  /** `denied`: the provider did not log the person in. `clock`: a time in its token does not fit. `invalid`: all else. */
   readonly kind: "unreachable" | "denied" | "clock" | "invalid";
   /** Codes and names of claims; never text that the provider or a browser wrote. */
   readonly reason: string;

@@ -194,7 +194,7 @@ function createFinish(context: LoginContext): ProviderLogins["finish"] {
   };
 }
 
-/** Whoever knows one half only finds nothing. */
+/** One half alone finds nothing. */
 function toKey(state: string, secret: string): string {
   return `${state} ${secret}`;
 }

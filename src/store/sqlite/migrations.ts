@@ -331,4 +331,18 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (issuer, subject)
   ) STRICT, WITHOUT ROWID;
 `,
+  // Passkeys of people: public keys only.
+  `
+  CREATE TABLE passkeys (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    counter INTEGER NOT NULL,
+    transports TEXT NOT NULL,
+    label TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX passkeys_by_principal ON passkeys (principal);
+`,
 ];

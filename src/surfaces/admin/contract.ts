@@ -215,6 +215,52 @@ export const STEP_UP = "insufficient_user_authentication";
 export const loginSchema = z.object({
   password: z.boolean(),
   providers: list(z.object({ name: z.string(), title: z.string() })),
+  /** The address of the page at which passkeys count. */
+  passkeyOrigin: z.optional(z.string()),
+});
+
+const descriptor = z.object({
+  id: z.string(),
+  type: z.literal("public-key"),
+  transports: z.array(z.string()),
+});
+
+/** `POST /api/login/passkey/start` with `{ "stepUp"? }`: options of `navigator.credentials.get`. */
+export const requestSchema = z.object({
+  challenge: z.string(),
+  rpId: z.string(),
+  allowCredentials: z.array(descriptor),
+  userVerification: z.literal("required"),
+  timeout: z.number(),
+});
+
+/** `POST /api/passkeys/start`: options of `navigator.credentials.create`. */
+export const creationSchema = z.object({
+  challenge: z.string(),
+  rp: z.object({ id: z.string(), name: z.string() }),
+  user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
+  pubKeyCredParams: z.array(z.object({ alg: z.number(), type: z.literal("public-key") })),
+  excludeCredentials: z.array(descriptor),
+  authenticatorSelection: z.object({
+    residentKey: z.literal("required"),
+    requireResidentKey: z.literal(true),
+    userVerification: z.literal("required"),
+  }),
+  attestation: z.literal("none"),
+  timeout: z.number(),
+});
+
+/** `GET /api/passkeys`: the own ones, oldest first. */
+export const passkeysSchema = z.object({
+  passkeys: list(
+    z.object({
+      id: z.string(),
+      principal: z.string(),
+      label: z.string(),
+      createdAt: z.number(),
+      lastUsedAt: z.optional(z.number()),
+    }),
+  ),
 });
 
 /** `POST /api/login/providers/:name` with `{ "next"?, "stepUp"? }`: where the browser goes to log in. */
@@ -262,6 +308,7 @@ export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
 export type SessionsAnswer = z.infer<typeof sessionsSchema>;
 export type ProviderAnswer = z.infer<typeof providerSchema>;
+export type PasskeysAnswer = z.infer<typeof passkeysSchema>;
 export type LoginAnswer = z.infer<typeof loginSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;

@@ -148,9 +148,10 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     c.set("caller", caller);
     return next();
   });
-  app.route("/api", createLoginRoutes(options));
-  if (options.auth === "required") addProviderLogins(app, { pageUrl: () => options.url, ...options });
-  app.route("/api", createIdentityRoutes(identity));
+  const door = { pageUrl: () => options.url, ...options };
+  app.route("/api", createLoginRoutes(door));
+  if (options.auth === "required") addProviderLogins(app, door);
+  app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route(
     "/api",

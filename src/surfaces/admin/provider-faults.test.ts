@@ -83,7 +83,7 @@ test("the metadata of a provider cannot lead the gateway into a private network"
   assert.deepEqual([refused.status, connections], [502, 0], refused.body);
 });
 
-test("while a provider is down its people are told so, others log in, and nobody is locked out", async (t) => {
+test("while a provider is down its people are told so, others log in, and no one is locked out", async (t) => {
   const { company, partner, post, start, goBack, logIn, identity, room } = await startWithProviders(t);
   await identity.people.add("root", ["operator"], OPERATOR);
   const { code } = await identity.logins.invite("root", OPERATOR);

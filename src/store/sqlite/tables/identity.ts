@@ -1,6 +1,6 @@
 /** People, tokens, sessions and one-time codes. */
 
-import { CODE, OAUTH_RECORD, PASSWORD, PERSON, PROVIDER_LOGIN, SESSION, TOKEN } from "../../identity.ts";
+import { CODE, OAUTH_RECORD, PASSKEY, PASSWORD, PERSON, PROVIDER_LOGIN, SESSION, TOKEN } from "../../identity.ts";
 import type { IdentityStore } from "../../identity.ts";
 
 import { insertInto } from "../connection.ts";
@@ -13,6 +13,7 @@ export function createIdentity(connection: Connection): IdentityStore {
   return {
     ...createPeople(connection),
     ...createPasswords(connection),
+    ...createPasskeys(connection),
     ...createProviderLogins(connection),
     ...createTokens(connection),
     ...createSessions(connection),
@@ -32,6 +33,7 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
   const update = database.prepare("UPDATE people SET roles = ? WHERE name = ?");
   const removals = [
     "DELETE FROM passwords WHERE principal = 'person:' || ?",
+    "DELETE FROM passkeys WHERE principal = 'person:' || ?",
     "DELETE FROM login_codes WHERE principal = 'person:' || ?",
     "DELETE FROM provider_logins WHERE person = ?",
     "DELETE FROM people WHERE name = ?",
@@ -79,6 +81,7 @@ function createPasswords({ database, read, write }: Connection): PasswordStore {
   const select = database.prepare("SELECT * FROM passwords WHERE principal = ?");
   const removals = [
     "DELETE FROM passwords WHERE principal = ?",
+    "DELETE FROM passkeys WHERE principal = ?",
     "DELETE FROM login_codes WHERE principal = ?",
     "DELETE FROM provider_logins WHERE 'person:' || person = ?",
   ].map((text) => database.prepare(text));
@@ -90,6 +93,34 @@ function createPasswords({ database, read, write }: Connection): PasswordStore {
       write(() => {
         for (const removal of removals) removal.run(principal);
       }),
+  };
+}
+
+type PasskeyStore = Pick<
+  IdentityStore,
+  "addPasskey" | "findPasskey" | "listPasskeys" | "notePasskeyUse" | "removePasskey"
+>;
+
+function createPasskeys({ database, read, write }: Connection): PasskeyStore {
+  const insert = database.prepare(`${insertInto("passkeys", PASSKEY)} ON CONFLICT DO NOTHING`);
+  const person = database.prepare("SELECT 1 FROM people WHERE 'person:' || name = ?");
+  const select = database.prepare("SELECT * FROM passkeys WHERE id = ?");
+  const selectAll = database.prepare("SELECT * FROM passkeys ORDER BY created_at, id");
+  const note = database.prepare(
+    `UPDATE passkeys SET counter = ?1, last_used_at = ?2
+       WHERE id = ?3 AND (counter < ?1 OR (counter = 0 AND ?1 = 0))`,
+  );
+  const remove = database.prepare("DELETE FROM passkeys WHERE id = ? RETURNING *");
+  return {
+    addPasskey: (row) =>
+      write(() => {
+        if (!person.get(row.principal)) return false;
+        return Number(insert.run(...PASSKEY.toValues(row)).changes) > 0;
+      }),
+    findPasskey: (id) => read(() => PASSKEY.parseIfFound(select.get(id))),
+    listPasskeys: () => read(() => selectAll.all().map(PASSKEY.parse)),
+    notePasskeyUse: (id, { counter, at }) => write(() => Number(note.run(counter, at, id).changes) > 0),
+    removePasskey: (id) => write(() => PASSKEY.parseIfFound(remove.get(id))),
   };
 }
 
@@ -199,7 +230,12 @@ function createOauth({ database, read, write }: Connection): OauthStore {
 
 type SessionStore = Omit<
   IdentityStore,
-  keyof OauthStore | keyof PasswordStore | keyof PeopleStore | keyof ProviderStore | keyof TokenStore
+  | keyof OauthStore
+  | keyof PasskeyStore
+  | keyof PasswordStore
+  | keyof PeopleStore
+  | keyof ProviderStore
+  | keyof TokenStore
 >;
 
 function createSessions({ database, read, write }: Connection): SessionStore {

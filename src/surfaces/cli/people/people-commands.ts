@@ -32,6 +32,10 @@ export function addPeople(program: Command, { addCommand, addJsonCommand }: Comm
   addJsonCommand(people, "logout [name]", "end the sessions of a person, one session or all", logOut)
     .option("--session <id>", "only this session")
     .option("--all", "the sessions of everyone");
+  addJsonCommand(people, "passkeys [name]", "list the passkeys of one person or all", listPasskeys).option(
+    "--remove <id>",
+    "remove this one",
+  );
   addJsonCommand(people, "adopt <name>", "hand over to a person what belongs to local clients", adoptLocal);
   addJsonCommand(people, "reset <name>", "let a person who is locked out in again, as an operator", resetPerson);
 }
@@ -110,6 +114,28 @@ async function listSessions({ openRecords, print }: Invocation, name?: string): 
   );
 }
 
+async function listPasskeys(invocation: Invocation<{ readonly remove?: string }>, name?: string): Promise<void> {
+  const { flags, principal, openRecords, print } = invocation;
+  if (flags.remove !== undefined && name !== undefined)
+    throw new GloveboxError("REQUEST_INVALID", "Name a person or a passkey to remove, not both", {
+      hint: "glovebox people passkeys --remove ID",
+    });
+  await using records = await openRecords();
+  const { passkeys } = await records.openIdentity();
+  if (flags.remove !== undefined) {
+    const removed = await passkeys.remove(flags.remove, principal);
+    return print({ removed }, [`The passkey ${removed.label} of ${removed.principal} was removed`]);
+  }
+  const found = (await passkeys.list()).filter((one) => name === undefined || one.principal === `person:${name}`);
+  const lines = found.map(({ id, principal: person, label, createdAt, lastUsedAt }) => {
+    const [added, used] = [createdAt, lastUsedAt].map((at) =>
+      at === undefined ? "never" : new Date(at).toISOString(),
+    );
+    return `${id}  ${person}  ${label}, added ${added}, last used ${used}`;
+  });
+  print({ passkeys: found }, lines);
+}
+
 interface LogoutFlags {
   readonly session?: string;
   readonly all?: boolean;
@@ -146,7 +172,7 @@ async function resetPerson(invocation: Invocation, name: string): Promise<void> 
   const { principal, terminal, openRecords, print, readSettings } = invocation;
   await using records = await openRecords();
   await (await records.openIdentity()).people.reset(name, principal);
-  printLine(terminal.stderr, `person:${name} is an operator; their password, tokens and sessions have ended`);
+  printLine(terminal.stderr, `person:${name} is an operator; their password, passkeys, tokens and sessions have ended`);
   if ((await readSettings()).server.auth !== "required") return;
   const invite = await createInvite(invocation, records, name);
   print({ invite }, describeInvite(name, invite));
