@@ -11,7 +11,7 @@ RUN node scripts/build.ts && npm prune --omit=dev && rm -rf node_modules/node-li
 
 FROM ${NODE_IMAGE}
 RUN apt-get update -qq \
-  && apt-get install -y -qq --no-install-recommends ca-certificates tini \
+  && apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates tini \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /app/package.json /app/glovebox.schema.json /app/LICENSE /app/
 COPY --from=build /app/bin /app/bin

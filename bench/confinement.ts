@@ -30,12 +30,8 @@ interface Cost {
   readonly bytes: number;
 }
 
-/** `proxied`: not confined, with the variables that make Node load its support of proxies at the start. */
-const LEVELS = ["off", "proxied", "files", "strict"] as const;
+const LEVELS = ["off", "files", "strict"] as const;
 type Level = (typeof LEVELS)[number];
-
-const PROXY = "http://127.0.0.1:3128";
-const PROXIED = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: PROXY, HTTPS_PROXY: PROXY };
 
 /** The levels take turns, so that a busy machine costs each the same. */
 export async function benchConfinement(): Promise<void> {
@@ -43,7 +39,7 @@ export async function benchConfinement(): Promise<void> {
   const { namespaces, landlock } = await examineMachine();
   if ("missing" in namespaces || "missing" in landlock) return print("confinement", "not on this machine");
   await using egress = openEgress();
-  const costs: Record<Level, Cost[]> = { off: [], proxied: [], files: [], strict: [] };
+  const costs: Record<Level, Cost[]> = { off: [], files: [], strict: [] };
   for (let run = 0; run <= STARTS; run += 1) {
     for (const level of LEVELS) {
       const cost = await startServer(level, egress);
@@ -52,21 +48,18 @@ export async function benchConfinement(): Promise<void> {
   }
   const off = middle(costs.off);
   print("start of a server until its first answer, off: p50", ms(off.ms), mib(off.bytes));
-  const proxied = middle(costs.proxied);
-  print("more for the proxy support of Node: p50", ms(proxied.ms - off.ms), mib(proxied.bytes - off.bytes));
   for (const level of ["files", "strict"] as const) {
     const cost = middle(costs[level]);
-    print(`more at ${level}, beside that: p50`, ms(cost.ms - proxied.ms), mib(cost.bytes - proxied.bytes));
+    print(`more at ${level}: p50`, ms(cost.ms - off.ms), mib(cost.bytes - off.bytes));
   }
 }
 
 async function startServer(level: Level, egress: ReturnType<typeof openEgress>): Promise<Cost> {
   const startedAt = performance.now();
   const launch = level === "files" || level === "strict" ? await confine(level, egress) : undefined;
-  const env = level === "proxied" ? PROXIED : {};
   const child = launch
     ? startLaunch(launch)
-    : spawn(process.execPath, [SERVER], { stdio: ["pipe", "pipe", "pipe"], env, detached: true });
+    : spawn(process.execPath, [SERVER], { stdio: ["pipe", "pipe", "pipe"], env: {}, detached: true });
   child.stderr.resume();
   const closed = once(child, "close");
   child.stdin.write(`${JSON.stringify(HELLO)}\n`);

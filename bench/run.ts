@@ -18,6 +18,7 @@ const { benchDoor } = await import("./bridge-call.ts");
 const { benchLedger } = await import("./ledger.ts");
 const { benchEgress } = await import("./egress.ts");
 const { benchDurable } = await import("./durable.ts");
+const { benchIdentity } = await import("./identity.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 const { benchAnalysis } = await import("./analysis.ts");
@@ -31,6 +32,7 @@ await benchConfinement();
 await benchDoor();
 await benchLedger();
 await benchDurable();
+await benchIdentity();
 await benchTypes();
 await benchEgress();
 await benchStart();

@@ -1,6 +1,7 @@
 /**
  * Compiles the native parts of confinement for every processor, and writes them to `native/prebuilt/` with their digests.
- * Needs Debian's packages `gcc` and `gcc-aarch64-linux-gnu`. The bytes are the same on every machine with gcc 12.
+ * Needs Debian's packages `gcc`, `gcc-aarch64-linux-gnu` and `linux-libc-dev-arm64-cross`. The bytes are the same on
+ * every machine with gcc 12.
  */
 
 import { execFileSync } from "node:child_process";

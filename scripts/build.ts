@@ -34,6 +34,7 @@ export async function build(): Promise<void> {
     await bundleDemo(fresh);
     await bundleChildren(fresh, await writeImages(fresh));
     await copyNative(fresh);
+    copyPlain(fresh, "connectors/confinement/late-proxy.cjs");
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");
     replaceDist(fresh);
@@ -83,8 +84,12 @@ async function bundleChildren(outFolder: string, imageDigests: readonly string[]
       allowOverwrite: true,
     });
   }
-  const config = "sandbox/engines/workerd/workerd.capnp";
-  copyFileSync(join(ROOT, "src", config), join(outFolder, config));
+  copyPlain(outFolder, "sandbox/engines/workerd/workerd.capnp");
+}
+
+/** Copies a file that needs no compiler. */
+function copyPlain(outFolder: string, name: string): void {
+  copyFileSync(join(ROOT, "src", name), join(outFolder, name));
 }
 
 /** Copies the native parts into their room, after a comparison with their digests. */

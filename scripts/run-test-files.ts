@@ -18,8 +18,10 @@ const ALONE = new Set([
   "test/escape/corpus.test.ts",
   "test/escape/wire.test.ts",
 ]);
-/** Folders of `test/` with short files. */
-const SHORT_TESTS = new Set(["docs", "pins", "plans", "search"]);
+/** Folders of `test/` with short files, which share processes. */
+const SHORT_TESTS = new Set(["answers", "docs", "pins", "plans", "search"]);
+/** Folders of `test/` whose files share a process with each other. */
+const SHARED_TESTS = new Set(["agent", "engines", "evidence", "flows", "repair", "replays", "scripts", "types"]);
 /** More files in one process save little, and the last process would run alone for longer. */
 const MAX_BATCH = 12;
 /** A process that takes this long has left something open. */
@@ -40,11 +42,11 @@ export function planBatches(files: readonly string[]): readonly (readonly string
   return batches.map((batch) => batch.files);
 }
 
-/** Scenarios of one subject share a process. Most other files in `test/` take long enough to have a process each. */
+/** A file that takes long has a process of its own, so that others run meanwhile. */
 function roomOf(file: string): string {
   const [top = "", room = ""] = file.split("/");
   if (top !== "test") return top === "src" ? `${top}/${room}` : top;
-  if (room === "scenarios") return dirname(file);
+  if (room === "scenarios" || SHARED_TESTS.has(room)) return dirname(file);
   return SHORT_TESTS.has(room) ? top : file;
 }
 

@@ -12,10 +12,10 @@ import { defined } from "./domain/index.ts";
 import type { ChildKeeper } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
-import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
+import { closeOrphans, connectRooms, createControl, createResults } from "./execution/index.ts";
 import { keepRecords, openExecutions, showReplay } from "./execution/index.ts";
 import type { KeptExecution, ReplayResult } from "./execution/index.ts";
-import { openIdentity } from "./identity/index.ts";
+import { isLocalClient, openIdentity } from "./identity/index.ts";
 import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
 import { createClientApprovals, openFlows, openPolicy, openQuotas, reviewTools, stateTool } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
@@ -88,7 +88,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   const gateway = createGateway({
     executions,
     ledger: store.ledger,
-    history: createHistory({ store, engine, isolation, now: Date.now }),
+    history: createControl({ ...approvals, ...deps, store, unlock: () => records.vault.openSeal() }),
     health: { version: VERSION, engine, isolation, layers, startedAt: Date.now() },
     check: createCheck({ store, sandbox, policy, report, now: Date.now }),
     takeView,
@@ -140,13 +140,13 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
   const children = { ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed };
   const sandbox = opened.use(openSandbox({ ...children, warm: options.runsPrograms === false ? 0 : 1 }));
-  const approvals = opened.use(await openQueue(settings, records, host));
+  const approvals = opened.use(await openQueue(settings, records, { ...host, beforeDecided: () => policy.refresh() }));
   const seal = await vault.openSeal();
   await closeOrphans({ store, ledger, hasEnded });
   const kept = { journal: settings.journal, executions: settings.executions, store, seal, now: Date.now, report };
   const { journals, retention } = opened.use(keepRecords(kept));
-  const read = (): Promise<string | undefined> => store.meta.get(APPROVALS_KEY);
-  const watch = opened.use(watchTools(catalog, connectors, { read, everyMs: POLL_MS }));
+  const approved = { read: () => store.meta.get(APPROVALS_KEY), everyMs: POLL_MS };
+  const watch = opened.use(watchTools(catalog, connectors, approved));
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
   const metrics = await telemetry.openMetrics({
     build: { version: VERSION, engine: sandbox.engine, isolation: sandbox.isolation },
@@ -154,18 +154,18 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     upstreams: () => catalog.statuses(),
     checkerStarts: () => checker.stats().starts,
   });
-  const [isEnabled, tokenKey] = [settings.approvals.elicitation, seal.derive("tokens of programs")];
+  const client = { approvals, seal, hide: mask.hide, isLocal: isLocalClient, duties: settings.approvals };
   const observed = { egress, shapes, metrics };
   const basics = { host, records, policy, catalog, sandbox, approvals, journals, retention, watch, checker, telemetry };
   return {
     ...basics,
     ...observed,
     spare: opened.use(openSpareSandbox(children)),
-    clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled, duties: settings.approvals }),
+    clientApprovals: createClientApprovals({ ...client, isEnabled: client.duties.elicitation }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
     flows: opened.use(await openFlows({ settings: settings.policy, store, everyMs: POLL_MS, now: Date.now })),
     quotas: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }),
-    secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey, mask }),
+    secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, seal, mask }),
     network: createProgramNetwork({ egress, policy: policyOfPrograms, ceiling: settings.egress.networkPolicy }),
   };
 }

@@ -138,15 +138,18 @@ export async function openOperatorRecords(
   };
 }
 
+type QueueHooks = Pick<Parameters<typeof openApprovals>[0], "beforeDecided">;
+
 /** The caller closes it before the records. */
 export async function openQueue(
   { approvals: { expiryMs, ...duties } }: Settings,
   { store, ledger, vault }: Pick<Records, "store" | "ledger" | "vault">,
-  { warn }: Pick<HostPowers, "warn"> = createHostPowers(),
+  { warn, beforeDecided }: Pick<HostPowers, "warn"> & QueueHooks = createHostPowers(),
 ): ReturnType<typeof openApprovals> {
   const { personOf } = await openIdentity({ store, ledger, vault, now: Date.now, random: drawBytes });
   const more = { createId: createApprovalId, expiryMs, warn, duties: { ...duties, personOf } };
-  return openApprovals({ store, ledger, seal: await vault.openSeal(), now: Date.now, ...more });
+  const hooks = defined({ beforeDecided });
+  return openApprovals({ store, ledger, seal: await vault.openSeal(), now: Date.now, ...more, ...hooks });
 }
 
 type Queue = Awaited<ReturnType<typeof openQueue>>;

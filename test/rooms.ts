@@ -320,8 +320,9 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       // The checker's process reads the compiler's own library when it starts, before it is given a program.
       "checker/child/compiler.ts",
       // Which files a confined server needs, and folders of its own.
-      "connectors/confinement/confine-server.ts",
       "connectors/confinement/grants.ts",
+      "connectors/confinement/late-proxy.ts",
+      "connectors/confinement/launch.ts",
       // Installed packages of servers with npx.
       "connectors/packages/find-bin.ts",
       "connectors/packages/installations.ts",

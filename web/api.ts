@@ -5,16 +5,21 @@ import { config } from "zod/mini";
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
 import {
   STEP_UP,
-  creationSchema,
   loginSchema,
-  passkeysSchema,
-  requestSchema,
   proposedRuleSchema,
-  providerSchema,
   sessionSchema,
   sessionsSchema,
 } from "../src/surfaces/admin/contract.ts";
-import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
+import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
+import {
+  executionSchema,
+  executionsSchema,
+  failureSchema,
+  ledgerSchema,
+  statusSchema,
+  toolsSchema,
+  withheldSchema,
+} from "../src/surfaces/admin/contract.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */
@@ -35,6 +40,34 @@ export class ApiError extends Error {
 }
 
 export type Api = ReturnType<typeof createApi>;
+
+interface ExecutionQuery {
+  readonly limit: number;
+  readonly before?: string | undefined;
+  readonly state?: string;
+  readonly search?: string;
+}
+
+interface WithheldDecision {
+  readonly verdict: "approve" | "reject";
+  readonly server: string;
+  readonly tool: string;
+  /** Of the definition that the person saw. */
+  readonly digest: string;
+}
+
+interface DecisionChoice {
+  readonly scope?: DecidedScope | undefined;
+  readonly note?: string | undefined;
+}
+
+/** Without empty and absent values. */
+function toQuery(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, String(value)]],
+  );
+  return new URLSearchParams(given).toString();
+}
 
 /**
  * The session is a cookie that this page cannot read. `logInAgain` is called when a change needs a new login; if it
@@ -82,14 +115,23 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
     /** Of this person, in all browsers. */
     logOutEverywhere: async () => void (await read("/api/session?all=true", { method: "DELETE" })),
     status: async () => statusSchema.parse(await ask("/api/status")),
-    executions: async (limit: number) => executionsSchema.parse(await ask(`/api/executions?limit=${limit}`)),
-    approvals: async () => approvalsSchema.parse(await ask("/api/approvals")),
+    executions: async (query: ExecutionQuery) =>
+      executionsSchema.parse(await ask(`/api/executions?${toQuery({ ...query })}`)),
+    execution: async (id: string) => executionSchema.parse(await ask(`/api/executions/${id}`)),
+    cancel: async (id: string) =>
+      executionSchema.parse(await change(() => ask(`/api/executions/${id}/cancel`, undefined, "{}"))),
+    approvals: async (isAll = false) => approvalsSchema.parse(await ask(`/api/approvals${isAll ? "?all=true" : ""}`)),
+    withheld: async () => withheldSchema.parse(await ask("/api/withheld")),
+    decideWithheld: async (decision: WithheldDecision) =>
+      withheldSchema.parse(await change(() => ask("/api/withheld", undefined, JSON.stringify(decision)))),
+    records: async (query: { readonly before?: number | undefined; readonly limit: number }) =>
+      ledgerSchema.parse(await ask(`/api/ledger?${toQuery(query)}`)),
     approval: async (id: string) => approvalReviewSchema.parse(await ask(`/api/approvals/${id}`)),
     /** The rule that a decision for good would write. */
     proposeRule: async (id: string, scope: DecidedScope) =>
       proposedRuleSchema.parse(await ask(`/api/approvals/${id}/rule?scope=${scope}`)),
-    decide: async (id: string, verdict: "approve" | "reject", scope?: DecidedScope) => {
-      const body = JSON.stringify({ verdict, scope });
+    decide: async (id: string, verdict: "approve" | "reject", choice: DecisionChoice = {}) => {
+      const body = JSON.stringify({ verdict, ...choice });
       return approvalAnswerSchema.parse(await change(() => ask(`/api/approvals/${id}`, undefined, body)));
     },
     tools: async (query: string, signal: AbortSignal) => {

@@ -19,8 +19,8 @@ export interface Judged {
 
 /**
  * `mixed`: hundreds of tools of well-known services. `model`: the same tools, with requests in the words of a model to a
- * router. `everyday`: the servers of one person, with everyday words. `second` and `third`: queries of other
- * authors over both; nothing is tuned with the third ones.
+ * router. `everyday`: the servers of one person, with everyday words. `second`, `third` and `fourth`: queries of other
+ * authors over both; nothing is tuned with the third ones, and with half of the fourth ones.
  */
 const FILES = {
   mixed: { tools: "tools.txt", queries: "queries.txt" },
@@ -30,6 +30,8 @@ const FILES = {
   "second everyday": { tools: "everyday-tools.txt", queries: "second-everyday-queries.txt" },
   third: { tools: "tools.txt", queries: "third-queries.txt" },
   "third everyday": { tools: "everyday-tools.txt", queries: "third-everyday-queries.txt" },
+  fourth: { tools: "tools.txt", queries: "fourth-queries.txt" },
+  "fourth everyday": { tools: "everyday-tools.txt", queries: "fourth-everyday-queries.txt" },
 } as const;
 
 export type Corpus = keyof typeof FILES;

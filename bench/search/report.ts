@@ -30,7 +30,9 @@ export async function benchCatalog(): Promise<void> {
       rank,
     );
   }
-  for (const corpus of ["everyday", "model", "second", "second everyday"] as const) reportCorpus(corpus);
+  for (const corpus of ["everyday", "model", "second", "second everyday", "fourth", "fourth everyday"] as const) {
+    reportCorpus(corpus);
+  }
   for (const corpus of ["third", "third everyday"] as const) reportHeldCorpus(corpus);
   for (const count of [snapshot.tools.size, 2500, 5000]) reportTimes(toSnapshot(multiply(count)), queries);
   await reportSnapshot(2500);

@@ -17,6 +17,7 @@ import type { KnownApi } from "./program-syntax.ts";
 import { dropParameters } from "./prepare/drop-parameters.ts";
 import type { Timebox } from "./typescript/erase-types.ts";
 import { findCalls } from "./plan/find-calls.ts";
+import { findLooseReads } from "./plan/find-loose-reads.ts";
 import { findReads } from "./plan/find-reads.ts";
 import { countStart } from "./plan/find-start.ts";
 import { findSpelled } from "./plan/find-spelled.ts";
@@ -87,7 +88,7 @@ function buildProgram(
   const { javascript, insertions: added, notes } = normalize(stripped.text, tree);
   for (const { message, offset } of notes) note(message, toAuthor(offset));
   const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
-  const reads = options.enabled ? findReads(syntax, locate) : [];
+  const reads = options.enabled ? [...findReads(syntax, locate), ...findLooseReads(syntax, locate)] : [];
   const start = countStart(syntax);
   const spelled = findSpelled(syntax, unknownNames);
   return defined({

@@ -9,6 +9,8 @@ for (const source of [
   "return input?.trim()",
   "return typeof input === 'string' ? JSON.parse(input) : input",
   "return /a/.test(input)",
+  "await files.writeFile({ path: 'a.json', content: input })",
+  "await notes.save({ text: input, tag: 'x' })",
 ]) {
   test(`a program takes its input for a string: ${source}`, () => assert.ok(expectsText(source)));
 }
@@ -22,6 +24,8 @@ for (const source of [
   "return JSON.parse(input.text)",
   "// JSON.parse(input)\nreturn 'typeof input' + input.a",
   "return f(input)",
+  "await memory.createEntities({ entities: input })",
+  "await files.writeFile({ path: 'a', content: input.text })",
   "return 1",
 ]) {
   test(`a program takes its input for any JSON: ${source}`, () => assert.ok(!expectsText(source)));

@@ -12,6 +12,9 @@ const OF_STRINGS: ReadonlySet<string> = new Set(
 /** Functions that take a string: `JSON.parse(input)`, `/x/.test(input)`. */
 const TAKE_STRINGS: ReadonlySet<string> = new Set(["parse", "test", "exec"]);
 
+/** Arguments of tools that are text in nearly every API: `{ content: input }`. */
+const TEXT_KEYS: ReadonlySet<string> = new Set("content text message markdown html newText caption".split(" "));
+
 const NONE: readonly (Token | undefined)[] = [];
 
 export function expectsText(source: string): boolean {
@@ -19,6 +22,8 @@ export function expectsText(source: string): boolean {
   for (const token of scanTokens(source)) {
     if (isInput(last, second)) {
       const isTaken = second?.text === "(" && TAKE_STRINGS.has(third?.text ?? "");
+      const isText = second?.text === ":" && TEXT_KEYS.has(third?.text ?? "");
+      if (isText && (token.text === "}" || token.text === ",")) return true;
       if (second?.text === "typeof" || (isTaken && (token.text === ")" || token.text === ","))) return true;
     }
     if (isMember(last) && isInput(second, third) && OF_STRINGS.has(token.text)) return true;

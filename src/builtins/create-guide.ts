@@ -4,7 +4,7 @@ import { createSearch, findNearest, findSpelled, isDeprecated } from "../catalog
 import type { SearchRequest } from "../catalog/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, Tool, ToolAddress, ToolGuide } from "../domain/index.ts";
-import { declareToolFirst, toSignature } from "../typegen/index.ts";
+import { declareToolFirst, signResult, toSignature } from "../typegen/index.ts";
 
 const NEAREST = 3;
 /** Of these, deprecated ones are dropped. */
@@ -44,6 +44,10 @@ export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
     signature: (address) => {
       const tool = find(address);
       return tool && declareToolFirst(tool, SIGNATURE_CHARS);
+    },
+    result: (address) => {
+      const tool = find(address);
+      return tool && (signResult(tool, CALL_CHARS) ?? declareToolFirst(tool, SIGNATURE_CHARS));
     },
     call: (address) => {
       const tool = find(address);

@@ -47,6 +47,7 @@ const GUIDED = ["shop.get", "shop.list"].map((address) => known(parseToolAddress
 const isSpelledAs = (address: string, text: string): boolean => [address, address.slice("shop.".length)].includes(text);
 
 const SIGNATURE = "declare const shop: { get(args: { id: string }): Promise<…> };";
+const RESULT = "shop.get returns Promise<{ price: number }>";
 const CONTEXT: CheckContext = {
   checker,
   principal: { id: "bob", session: "1" },
@@ -54,6 +55,7 @@ const CONTEXT: CheckContext = {
     nearest: () => [known(parseToolAddress("shop.get")), known(parseToolAddress("shop.list"))],
     find: (texts) => GUIDED.find((address) => texts.some((text) => isSpelledAs(address, text))),
     signature: (address) => (address === "shop.get" ? SIGNATURE : undefined),
+    result: (address) => (address === "shop.get" ? RESULT : undefined),
     call: (address) => (address === "shop.get" ? "shop.get({ id: string; })" : undefined),
     isGuessed: (address) => address === "shop.guess",
     isWithheld: (address) => address === "shop.withheld",
@@ -141,10 +143,19 @@ describe("the check of a mistaken program", () => {
       ],
     );
   });
+  it("reads the names of a call as one tool, because servers have no groups", async () => {
+    assert.deepEqual(await said("await shop.items.get({ id: '1' })"), [
+      "error 1:12 The API has no tool shop.items.get",
+    ]);
+  });
   it("shows the corrected line if an await is missing", async () => {
     for (const [source, hint] of [
       ["const a = shop.list();\nreturn a.items", "Write: const a = await shop.list();"],
       ["return shop.list().items", "Write: return (await shop.list()).items"],
+      [
+        "const all = [1, 2].map((id) => shop.get({ id: `${id}` }));\nreturn all.map((one) => one.price)",
+        "Write: const all = await Promise.all([1, 2].map((id) => shop.get({ id: `${id}` })));",
+      ],
       [
         "function f() { return shop.list().items }\nreturn f()",
         "Make the function around it async and await the promise",
@@ -157,7 +168,7 @@ describe("the check of a mistaken program", () => {
   it("shows the call for wrong arguments, and the type for an unknown field", async () => {
     for (const [source, hint] of [
       ["return await shop.get({ id: 1 })", "The call is shop.get({ id: string; })"],
-      ["return (await shop.get({ id: '1' })).cost", SIGNATURE],
+      ["return (await shop.get({ id: '1' })).cost", RESULT],
       [
         "return (await shop.owner()).friends[0].nick",
         "type User = {\n  login: string;\n  friends: Array<shop.User>;\n};",

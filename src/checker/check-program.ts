@@ -191,16 +191,19 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
   }
 }
 
-function toToolHint({ kind, name, tool, type, fix, loopFix }: Mistake, source: string, guide: ToolGuide): string {
-  if (kind === "missing-await") {
-    return fix ? `Write: ${fixedLines(source, [fix])}` : "Make the function around it async and await the promise";
-  }
+const ADVICE_CHARS = 400;
+
+function toToolHint(mistake: Mistake, source: string, guide: ToolGuide): string {
+  const { kind, name, tool, type, advice, fix, loopFix } = mistake;
+  if (kind === "missing-await" && !fix) return "Make the function around it async and await the promise";
+
   if (kind === "unknown-tool" || kind === "unknown-name") return suggest(name, guide);
   if (fix) return `Write: ${fixedLines(source, loopFix ? [loopFix, fix] : [fix])}`;
+  if (advice !== undefined) return cut(advice, ADVICE_CHARS);
   if (tool !== undefined && kind === "argument") {
     const call = guide.call(tool);
     if (call !== undefined) return `The call is ${call}`;
   }
-  const signature = tool === undefined ? undefined : guide.signature(tool);
-  return type ?? signature ?? "Read the declarations with describe";
+  const result = tool === undefined ? undefined : guide.result(tool);
+  return type ?? result ?? "Read the declarations with describe";
 }

@@ -21,7 +21,7 @@ export function explainSpelled({ source, spelled = [] }: Program, guide: ToolGui
   return spelled.flatMap((call): ExplainedCall[] => {
     const { start, end, callee, texts } = call;
     const tool = guide.find(texts);
-    const message = toMessage(callee);
+    const message = toMessage(call);
     if (tool !== undefined) return [{ start, end, message, hint: toCall(call, tool, { source, guide }) }];
     const [likeliest] = texts;
     if (callee === "" || !call.isNamed || !CALLER.test(callee) || likeliest === undefined) return [];
@@ -31,8 +31,9 @@ export function explainSpelled({ source, spelled = [] }: Program, guide: ToolGui
   });
 }
 
-function toMessage(callee: string): string {
+function toMessage({ callee, isOwn }: NamedCall): string {
   if (callee === "") return "This is a tool call in JSON, not a program";
+  if (isOwn) return `The API has no tool ${callee}`;
   const [root = ""] = callee.split(".", 1);
   return root === callee || root === "glovebox"
     ? `The sandbox has no function ${callee}`

@@ -53,6 +53,7 @@ async function told(source: string): Promise<string> {
       nearest: () => [],
       find: () => undefined,
       signature: () => undefined,
+      result: () => undefined,
       call: () => undefined,
       isGuessed: () => false,
       isWithheld: () => false,
@@ -91,6 +92,33 @@ const CHARACTER: Readonly<Record<string, RegExp>> = {
   "const r = await files.read(); return `${r.content[0].text}`": /^r\.content is a string/u,
   "const r = await files.read(); const copy = { ...r }; return copy.content[0].text": /^copy\.content is a string/u,
 };
+
+/** Where no single replacement is right, the answer says what the string may be. */
+const ADVICE: Readonly<Record<string, RegExp>> = {
+  [`${READ} return r.content.map((c) => c.text)`]:
+    /^r\.content is a string and has no map; .*\| Use r\.content as it is, r\.content\.split\("\\n"\) for its lines, or JSON\.parse\(r\.content\) if it is JSON$/u,
+  [`${READ} return r.content.version`]:
+    /\| Use r\.content as it is, or JSON\.parse\(r\.content\)\.version if it is JSON$/u,
+  [`${READ} for (let i = 0; i < r.content.length; i++) console.log(r.content[i].name)`]:
+    /so r\.content\[i\] is one character .*\| Use r\.content as it is, r\.content\.split\("\\n"\) for its lines/u,
+  [`${READ} for (const i in r.content) console.log(r.content[i].name)`]:
+    /\| Use r\.content as it is, r\.content\.split/u,
+  [`${READ} if (r.content[0].type === "text") return 1; return 2`]: /\| Use r\.content as it is, or JSON\.parse/u,
+};
+
+/** The only field of the result that has such a method or length. */
+const HELD: Readonly<Record<string, RegExp>> = {
+  "const r = await files.read(); return r.split('\\n')": /\| Write: .* return r\.content\.split\('\\n'\)$/u,
+  "const r = await files.read(); return r.trim().length": /\| Write: .* return r\.content\.trim\(\)\.length$/u,
+  "const r = await files.list(); return r.map((one) => one)": /\| Read the declarations/u,
+  "const { rows } = await files.list(); return rows[0].split('a')": /\| Read the declarations/u,
+};
+
+describe("an answer about a string or the field that holds it", () => {
+  for (const [source, answer] of Object.entries({ ...ADVICE, ...HELD })) {
+    it(`says what to write: ${source}`, async () => assert.match(await told(source), answer));
+  }
+});
 
 describe("a field of a character of a declared string", () => {
   for (const [source, answer] of Object.entries(CHARACTER)) {

@@ -46,6 +46,8 @@ export interface Mistake {
   readonly tool?: string;
   /** The declaration of the value's named type, if it has one. */
   readonly type?: string;
+  /** What to write instead, if no single replacement is right. */
+  readonly advice?: string;
   /** True if the program may be right; then the mistake is only a warning. */
   readonly doubtful: boolean;
   readonly fix?: Fix;
@@ -92,7 +94,7 @@ export function parseCheckerReply(line: string): CheckerReply | undefined {
 
 function parseMistake(raw: Json): Mistake | undefined {
   if (!isJsonObject(raw)) return undefined;
-  const { start, name, detail, tool, type, doubtful } = raw;
+  const { start, name, detail, tool, type, advice, doubtful } = raw;
   const kind = KINDS.find((known) => known === raw["kind"]);
   const fix = parseFix(raw["fix"]);
   const loopFix = parseFix(raw["loopFix"]);
@@ -105,6 +107,7 @@ function parseMistake(raw: Json): Mistake | undefined {
     doubtful: doubtful === true,
     tool: toText(tool),
     type: toText(type),
+    advice: toText(advice),
     fix,
     loopFix,
   });

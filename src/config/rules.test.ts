@@ -42,6 +42,13 @@ test("two rules with the same id are refused, even if one is a default id", () =
   assert.equal(refusal({ policy: { rules: [twice, { ...twice, id: "b" }] } }), "accepted");
 });
 
+test("ids of rules of Glovebox itself are refused, and similar ones accepted", () => {
+  const withId = (id: string): string => refusal({ policy: { rules: [{ decision: "ask", id }] } });
+  for (const id of ["profile:balanced", "flow:private+untrusted>external", "access:x", "builtin", "input"])
+    assert.match(withId(id), /^configuration policy\.rules\[0\]\.id: .* rule of Glovebox itself; use another id$/);
+  for (const id of ["profile", "my-flow:x", "inputs", "not:builtin"]) assert.equal(withId(id), "accepted");
+});
+
 test("an empty array of tools is refused, because it would match every tool", () => {
   assert.equal(
     refusal({ policy: { rules: [{ decision: "allow", tools: [] }] } }),

@@ -43,6 +43,11 @@ export interface ResultRead {
   readonly from?: string;
   /** The way from there to the field, such as `items`, `*`, `name`. */
   readonly steps?: readonly string[];
+  /**
+   * True if the program computes with it and does not check it, so that a missing field is anywhere in the result. Without
+   * `from` it is a value that a function drops in its last line.
+   */
+  readonly isLoose?: boolean;
   readonly line: number;
   readonly column: number;
 }
@@ -57,6 +62,8 @@ export interface SpelledCall {
   readonly texts: readonly string[];
   /** Whether a string names the tool, and not the function itself. */
   readonly isNamed: boolean;
+  /** True if the server exists and has no such tool. */
+  readonly isOwn?: boolean;
   /** The arguments of the tool as written; absent if there are none, or if they are long. */
   readonly args?: string;
   readonly hasArgs: boolean;

@@ -116,6 +116,8 @@ export interface ToolGuide {
   readonly find: (texts: readonly string[]) => ToolAddress | undefined;
   /** The declaration of one tool, before the types that it uses; `undefined` for an unknown tool. */
   readonly signature: (address: string) => string | undefined;
+  /** What it returns, on one line, such as `files.read returns Promise<{ content: string }>`. */
+  readonly result: (address: string) => string | undefined;
   /** How the tool is called, on one line, without its result. */
   readonly call: (address: string) => string | undefined;
   /** True if the result type is inferred from earlier results: such a type is too weak to refuse a program. */

@@ -9,6 +9,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer as createListener } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { GloveboxError, toPlace } from "../domain/index.ts";
 import type { HostPort } from "../domain/index.ts";
@@ -24,6 +25,11 @@ import type { RequestScope } from "./reach.ts";
 const MAX_CONNECTIONS = 256;
 const KEEP_ALIVE_MS = 5_000;
 const HTTP_PORT = "80";
+/** Each refusal is a record. After so many they take turns, so that a server cannot fill the ledger with them. */
+const REFUSALS_AT_ONCE = 100;
+const REFUSAL_MS = 1_000;
+/** While so many requests wait for their refusal, others are answered without a look at them. */
+const MOST_WAITING = 64;
 
 /** A request that was decided, before anything is sent. */
 export interface ProxiedRequest extends HostPort {
@@ -58,6 +64,8 @@ class Proxying implements ServerProxy {
   readonly #listeners = new Set<Server>();
   readonly #sockets = new Set<Duplex>();
   readonly #http = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
+  #waiting = 0;
+  #nextRefusalAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ServerProxyOptions, powers: ConnectionPowers) {
     this.#options = options;
@@ -114,6 +122,7 @@ class Proxying implements ServerProxy {
     if (password !== undefined && from.headers["proxy-authorization"] !== toCredentials(password)) {
       throw new WrongPassword();
     }
+    if (this.#waiting >= MOST_WAITING) throw new TooManyRefusals();
     const { network, closing: signal } = this.#powers;
     const place = toPlace(url);
     let isRecorded = false;
@@ -123,9 +132,23 @@ class Proxying implements ServerProxy {
       await onRequest(place);
       return await openConnection({ ...target, isSecure: false }, this.#powers);
     } catch (thrown) {
-      if (thrown instanceof GloveboxError) await onRequest({ ...place, refusal: thrown });
-      else if (!isRecorded) await onRequest(place); // a name that cannot be resolved
+      if (thrown instanceof GloveboxError) {
+        await this.#takeTurn(signal);
+        await onRequest({ ...place, refusal: thrown });
+      } else if (!isRecorded) await onRequest(place); // a name that cannot be resolved
       throw thrown;
+    }
+  }
+
+  async #takeTurn(signal: AbortSignal): Promise<void> {
+    const now = performance.now();
+    this.#nextRefusalAt = Math.max(this.#nextRefusalAt, now - REFUSALS_AT_ONCE * REFUSAL_MS) + REFUSAL_MS;
+    if (this.#nextRefusalAt <= now) return;
+    this.#waiting += 1;
+    try {
+      await wait(this.#nextRefusalAt - now, undefined, { signal, ref: false });
+    } finally {
+      this.#waiting -= 1;
     }
   }
 
@@ -196,6 +219,7 @@ const HOP_BY_HOP = [
 ];
 
 class WrongPassword extends Error {}
+class TooManyRefusals extends Error {}
 
 /** `host:port`. Programs also use a tunnel for http, so the port tells which rule applies. */
 function toTunnelUrl(target: string): URL {
@@ -205,6 +229,9 @@ function toTunnelUrl(target: string): URL {
 
 function toAnswer(thrown: unknown): { readonly status: string; readonly text: string } {
   if (thrown instanceof WrongPassword) return { status: "407 Proxy Authentication Required", text: "Wrong password" };
+  if (thrown instanceof TooManyRefusals) {
+    return { status: "429 Too Many Requests", text: "Glovebox: too many requests of this server were refused" };
+  }
   if (thrown instanceof GloveboxError) return { status: "403 Forbidden", text: `Glovebox: ${thrown.message}` };
   return { status: "502 Bad Gateway", text: "Glovebox: the host cannot be reached" };
 }

@@ -17,6 +17,7 @@ import { MINUTE_MS, NEVER, SECOND_MS, pollEvery } from "../timing/index.ts";
 import type { ExecutionDeps } from "./deps.ts";
 import { viewExecution } from "./history/view-execution.ts";
 import type { KeptResultPart } from "./kept-results.ts";
+import { endInvalid, endRequested } from "./recover/end-invalid.ts";
 import { createRecovery } from "./recover/recover-executions.ts";
 import { retryWhileBusy } from "./recover/wait-to-resume.ts";
 import type { CallToolsRequest, ExecuteInput, ExecutionRequest, ViewRequest } from "./requests.ts";
@@ -120,11 +121,13 @@ export function openExecutions(
   const desk = createAdmissionDesk(deps);
   const runDeps = { ...deps, runProgram: createProgramRunner({ ...runningDeps, run: desk.run }) };
   const open = createOpen(runDeps, { running, desk, openOnce, resumeIfDecided, view });
-  const cancelRequested = async (): Promise<void> => {
-    if (running.isIdle()) return;
-    for (const { execution, askedBy } of await deps.store.cancellations.list()) running.cancel(execution, askedBy);
+  const end = async (): Promise<void> => {
+    // A short-lived process resumes nothing, so it has nothing to look for while it runs nothing.
+    if (running.isIdle() && !deps.isLasting) return;
+    await endRequested(running, { ...deps, resumeInvalid: (id) => recovery.resumeInvalid(id) });
+    await endInvalid(running, deps);
   };
-  const polling = pollEvery(everyMs, async () => void (await Promise.all([cancelRequested(), quotas.noteHeld()])));
+  const polling = pollEvery(everyMs, async () => void (await Promise.all([end(), quotas.noteHeld()])));
   const recovered = recovery.recoverAll().catch((thrown: unknown) => void deps.report(thrown));
   const stopListening = approvals.onDecided(({ execution }) => void resumeIfDecided(execution));
   const stop = (): Promise<void> => {

@@ -17,6 +17,7 @@ import { recordDeliveries } from "./record-deliveries.ts";
 import type { DeliveryRecord } from "./record-deliveries.ts";
 import type { ExecutionRequest } from "./requests.ts";
 import { openBesideCheck } from "./run/check-beside.ts";
+import { explainLost } from "./run/explain-lost.ts";
 import { explainJoined, explainUndefined, watchReplies } from "./run/explain-undefined.ts";
 import { describeMet } from "./run/probe-error.ts";
 import { settleResult } from "./settle.ts";
@@ -132,7 +133,9 @@ function explainResult<Outcome extends Pick<ProgramRun, "program"> & { readonly 
   const { program, ran } = outcome;
   if (ran.ending.kind !== "returned") return outcome;
   const { value } = ran.ending;
-  const found = [...explainUndefined(program, value, context), ...explainJoined(program, value)];
+  const missing = explainUndefined(program, value, context);
+  const lost = missing.length > 0 ? [] : explainLost(program, value, context);
+  const found = [...missing, ...lost, ...explainJoined(program, value)];
   return found.length === 0
     ? outcome
     : { ...outcome, program: { ...program, findings: [...program.findings, ...found] } };

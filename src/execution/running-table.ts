@@ -6,6 +6,7 @@
 import { GloveboxError } from "../domain/index.ts";
 import type {
   CallRecord,
+  Execution,
   ExecutionEvent,
   ExecutionId,
   ExecutionResult,
@@ -75,6 +76,9 @@ export function createRunningTable(hide: (text: string) => string) {
     /** Cancels an execution in the name of `by`; does nothing if it does not run here. */
     cancel: (id: ExecutionId, by: string): void => running.get(id)?.cancel(toCancelReason(by)),
     isIdle: (): boolean => running.size === 0,
+    /** Those that no one has cancelled. */
+    list: (): readonly Pick<Execution, "id" | "principal">[] =>
+      [...running].flatMap(([id, { principal, isCancelled }]) => (isCancelled() ? [] : [{ id, principal }])),
     /** Cancels all requests and refuses new ones. Resolves when all have settled, or after `mostMs`. */
     async close(mostMs: number): Promise<void> {
       isClosed = true;
@@ -84,7 +88,12 @@ export function createRunningTable(hide: (text: string) => string) {
   };
 }
 
-type Running = Map<ExecutionId, RunningExecution & { readonly cancel: (reason?: unknown) => void }>;
+interface Entered extends RunningExecution {
+  readonly cancel: (reason?: unknown) => void;
+  readonly isCancelled: () => boolean;
+}
+
+type Running = Map<ExecutionId, Entered>;
 
 /** One request in the table. It must be left when its work has settled. */
 function createEntry(
@@ -122,7 +131,7 @@ function createEntry(
     start(id: ExecutionId, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
       onEvent({ kind: "opened", execution: id });
       const done = work();
-      running.set(id, { principal, logs, calls, done, cancel });
+      running.set(id, { principal, logs, calls, done, cancel, isCancelled: () => signal.aborted });
       done.finally(() => running.delete(id)).catch(() => undefined);
       return done;
     },

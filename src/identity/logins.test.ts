@@ -121,7 +121,7 @@ test("a removed or reset person cannot use a former session, password or invite"
     () => people.reset("ada", OPERATOR),
     async () => {
       await people.remove("ada", OPERATOR);
-      await people.add("ada", ["operator"], OPERATOR);
+      await people.add("ada", ["operator"], OPERATOR, { isAgain: true });
     },
   ]) {
     const fresh = await logins.invite("ada", OPERATOR);

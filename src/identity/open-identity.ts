@@ -23,7 +23,7 @@ import type { People } from "./people.ts";
 import { createPending } from "./pending.ts";
 import type { IdentityPowers } from "./powers.ts";
 import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
-import { toAdopted, toPerson, toTokenPrincipal } from "./principals.ts";
+import { toAdopted, toPerson } from "./principals.ts";
 import type { ProviderSettings } from "./providers/provider-client.ts";
 import { LOGIN_SECONDS, createProviderLogins } from "./providers/provider-logins.ts";
 import type { ProviderLogins } from "./providers/provider-logins.ts";
@@ -32,7 +32,7 @@ import type { CredentialRefusal } from "./record-refusals.ts";
 import { createSessions } from "./sessions.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStop } from "./stop-executions.ts";
-import { createTokens, findProblem } from "./tokens.ts";
+import { createTokens } from "./tokens.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface Identity extends OauthLogins {
@@ -76,7 +76,7 @@ const ID_BYTES = 12;
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { store, ledger, vault, now, oauth, providers = new Map<never, never>() } = options;
   const seal = await vault.openSeal();
-  const powers = createPowers(options, seal);
+  const powers = createPowers(options, seal, async (id) => (await resolve(id)) !== undefined);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
   const agents = createOauthAgents(store);
@@ -100,17 +100,16 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       return own.id === id ? own : agents.resolve(agent);
     }
     const token = nameOfToken(id);
-    const row = token === undefined ? undefined : await store.identity.findToken({ name: token });
-    return row && findProblem(row, now()) === undefined ? toTokenPrincipal(row) : undefined;
+    return token === undefined ? undefined : tokens.resolve(token);
   };
 
-  const tokens = createTokens(powers, refuse, isPerson);
+  const tokens = createTokens(powers, refuse, { isPerson, mayActFor: (name) => agents.mayActFor(name) });
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
   const limit = createLoginLimit({ ...powers, quotas: store.quotas });
   const pending = createPendings(createOauthRecords(powers, seal));
   const shared = { ...powers, limit, sessions, refuse, find: resolve };
-  const ofProviders = { ...shared, vault, pending: pending.providers };
+  const ofProviders = { ...shared, vault, meta: store.meta, pending: pending.providers };
   const hasProviders = oauth !== undefined && providers.size > 0;
   const hasPeople = async (): Promise<boolean> => hasProviders || (await store.identity.listPeople()).length > 0;
 
@@ -128,7 +127,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     refuse,
     canAuthenticate: async () => {
       if (await hasPeople()) return true;
-      return (await store.identity.listTokens()).some((row) => findProblem(row, now()) === undefined);
+      return tokens.hasValid();
     },
   };
 }
@@ -140,12 +139,16 @@ function createPendings(records: Parameters<typeof createPending>[2]) {
   return { providers: createPending("ProviderLogin", LOGIN_SECONDS, records), passkeys: { added, used } };
 }
 
-function createPowers({ store, ledger, now, random }: IdentityOptions, seal: Pick<Seal, "derive">): IdentityPowers {
+function createPowers(
+  { store, ledger, now, random }: IdentityOptions,
+  seal: Pick<Seal, "derive">,
+  isValid: (id: PrincipalId) => Promise<boolean>,
+): IdentityPowers {
   const record: IdentityPowers["record"] = (entry) => ledger.write(entry);
   return {
     store: store.identity,
     record,
-    stop: createStop({ store, record, now }),
+    stop: createStop({ store, record, now, isValid }),
     now,
     random,
     createId: () => Buffer.from(random(ID_BYTES)).toString("hex"),

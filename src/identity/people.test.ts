@@ -60,6 +60,77 @@ test("removing a person ends their sessions and tokens, and what is stored of th
   for (const gone of ["person:ada", "agent:ada/editor", "token:hers"]) assert.equal(await resolve(id(gone)), undefined);
 });
 
+test("a process that ends during a removal leaves the person whole or without any valid credential", async () => {
+  for (const killedAt of ["person.removed", "token.revoked", "session.ended"]) {
+    await using room = await openTestIdentity();
+    const { people, tokens, sessions } = room.identity;
+    const ada = toPerson(await people.add("ada", ["agent"], OPERATOR));
+    const { token } = await tokens.create({ name: "hers", scopes: ["execute"], person: ada.id }, OPERATOR);
+    const { secret } = await sessions.open(ada, HERE);
+    const push = room.records.push.bind(room.records);
+    room.records.push = (entry) => {
+      if (entry?.action === killedAt) throw new Error("killed");
+      return entry ? push(entry) : room.records.length;
+    };
+    await assert.rejects(people.remove("ada", OPERATOR), /killed/);
+    room.records.push = push;
+    const isWhole = killedAt === "person.removed";
+    assert.equal((await tokens.verify(token, HERE)) !== undefined, isWhole, killedAt);
+    assert.equal((await sessions.find(secret, HERE)) !== undefined, isWhole, killedAt);
+    assert.equal((await people.list()).length, isWhole ? 1 : 0);
+    assert.equal(JSON.stringify(room.records).includes('"person.removed"'), !isWhole);
+    if (isWhole) await people.remove("ada", OPERATOR);
+    assert.equal(await tokens.verify(token, HERE), undefined);
+  }
+});
+
+test("the name of a removed person is not given to another, because records and rules have it", async () => {
+  await using room = await openTestIdentity();
+  const { people, sessions } = room.identity;
+  const ada = toPerson(await people.add("ada", ["agent"], OPERATOR));
+  const { secret } = await sessions.open(ada, HERE);
+  await people.remove("ada", OPERATOR);
+  await assert.rejects(people.add("ada", ["agent"], OPERATOR), { code: "REQUEST_CONFLICT" });
+  await people.add("bob", ["agent"], OPERATOR);
+  await people.add("ada", ["reviewer"], OPERATOR, { isAgain: true });
+  assert.equal(await sessions.find(secret, HERE), undefined);
+  assert.deepEqual(
+    (await people.list()).map(({ name }) => name),
+    ["ada", "bob"],
+  );
+});
+
+test("a token acts for its person only while the person may have agents, and a service only while there is one", async () => {
+  await using room = await openTestIdentity();
+  const { people, tokens, resolve } = room.identity;
+  const ada = toPerson(await people.add("ada", ["reviewer"], OPERATOR));
+  const create = async (name: string, scope: string): Promise<string> =>
+    (await tokens.create({ name, scopes: [scope], person: ada.id }, OPERATOR)).token;
+  await assert.rejects(create("early", "execute"), { code: "REQUEST_FORBIDDEN" });
+  const archive = await create("archive", "ledger:read");
+  await people.setRoles("ada", ["agent"], OPERATOR);
+  const editor = await create("editor", "execute");
+  const areValid = async () => {
+    const found = [await tokens.verify(editor, HERE), await tokens.verify(archive, HERE)];
+    return [...found, await resolve(id("token:editor")), await resolve(id("token:archive"))].map(Boolean);
+  };
+  assert.deepEqual(await areValid(), [true, true, true, true]);
+  await people.setRoles("ada", ["operator"], OPERATOR);
+  assert.deepEqual(await areValid(), [false, true, false, true]);
+  const refused = room.records.findLast(({ action }) => action === "token.refused");
+  assert.match(JSON.stringify(refused), /of a person for whom no agent may act/);
+  await people.setRoles("ada", ["agent", "operator"], OPERATOR);
+  assert.deepEqual(await areValid(), [true, true, true, true]);
+  // As written by a process that created it while another removed the person.
+  await people.add("bob", ["operator"], OPERATOR);
+  await people.remove("ada", OPERATOR);
+  const row = (await room.store.identity.listTokens()).find(({ name }) => name === "archive");
+  assert.ok(row);
+  const { revokedAt: _, revokedBy: __, ...valid } = row;
+  await room.store.identity.addToken({ ...valid, id: "tk_late", digest: new Uint8Array([1]), name: "late" }, false);
+  assert.equal(await resolve(id("token:late")), undefined);
+});
+
 test("local clients act for the person who adopted them, and rules that name local still mean them", async () => {
   await using room = await openTestIdentity();
   const { people, local, resolve } = room.identity;

@@ -9,7 +9,8 @@ import { LOCAL, OPERATOR, parsePersonName, partsOfAgent, toAdopted, toPersonId, 
 import { ROLES, parseRoles } from "./scopes.ts";
 
 export interface People {
-  add(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
+  /** REQUEST_CONFLICT for the name of a person who was removed, unless it is the same person again. */
+  add(name: string, roles: readonly string[], by: Principal, options?: { isAgain?: boolean }): Promise<StoredPerson>;
   /** `issuer` is the provider at which a person logs in. */
   list(): Promise<readonly (StoredPerson & { readonly issuer?: string })[]>;
   setRoles(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
@@ -27,10 +28,20 @@ export interface People {
 /** The person whom local clients act for; unset before `people adopt`. */
 export const ADOPTED_KEY = "identity.local";
 
+/** Set for the name of a person who was removed: what is stored of that person must not become another's. */
+export function toRemovedKey(name: string): string {
+  return `identity.removed.${name}`;
+}
+
 type PeoplePowers = IdentityPowers & { readonly meta: Store["meta"] };
 
 export function createPeople(powers: PeoplePowers): People {
-  const { store, record, now } = powers;
+  const { store, meta, record, now } = powers;
+  /** Before the record. The store decides: of two operators who remove each other at once, one is refused there. */
+  const refuseLast = async (name: string): Promise<void> => {
+    const operators = (await store.listPeople()).filter(({ roles }) => roles.includes("operator"));
+    if (operators.length === 1 && operators[0]?.name === name) throw lastOperator(name);
+  };
   const get = async (raw: string): Promise<StoredPerson> => {
     const name = parsePersonName(raw);
     const row = await store.findPerson(name);
@@ -38,11 +49,12 @@ export function createPeople(powers: PeoplePowers): People {
     return row;
   };
   return {
-    async add(raw, rawRoles, by) {
+    async add(raw, rawRoles, by, { isAgain = false } = {}) {
       refuseUnlessOperator(by);
       const [name, roles] = [parsePersonName(raw), parseRoles(rawRoles)];
       const row = { name, roles, createdAt: now(), createdBy: by.id };
       if (await store.findPerson(name)) throw taken(name);
+      if (!isAgain && (await meta.get(toRemovedKey(name))) !== undefined) throw removedBefore(name);
       await record({ actor: by.id, action: "person.added", subject: toPersonId(name), detail: { roles } });
       if (!(await store.addPerson(row))) throw taken(name);
       return row;
@@ -56,17 +68,21 @@ export function createPeople(powers: PeoplePowers): People {
       const [before, roles] = [await get(raw), parseRoles(rawRoles)];
       const provided = await store.findProviderLogin({ person: before.name });
       if (provided) throw rolesElsewhere(before.name, provided.issuer);
-      if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
+      if (!roles.includes("operator")) await refuseLast(before.name);
       const detail = { before: before.roles, after: roles };
       await record({ actor: by.id, action: "role.changed", subject: toPersonId(before.name), detail });
+      if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
       return { ...before, roles };
     },
     async remove(raw, by) {
       refuseUnlessOperator(by);
       const { name } = await get(raw);
-      if ((await store.removePerson(name)) === "last") throw lastOperator(name);
+      await refuseLast(name);
       await record({ actor: by.id, action: "person.removed", subject: toPersonId(name), detail: {} });
-      await endAll(name, by, powers);
+      await meta.set(toRemovedKey(name), String(now()));
+      const removed = await store.removePerson(name, { at: now(), by: by.id });
+      if (removed === "last") throw lastOperator(name);
+      if (removed !== "unknown") await recordEnded(name, removed, by.id, powers);
     },
     adopt: async (raw, by) => adoptLocal(await get(raw), by, powers),
     async reset(raw, by) {
@@ -75,32 +91,27 @@ export function createPeople(powers: PeoplePowers): People {
       const roles = ROLES.filter((role) => role === "operator" || row.roles.includes(role));
       await record({ actor: by.id, action: "person.reset", subject: toPersonId(row.name), detail: { roles } });
       await store.setRoles(row.name, roles);
-      await endAll(row.name, by, powers);
+      await store.removeProviderLogin(row.name);
+      await recordEnded(row.name, await store.endCredentials(row.name, { at: now(), by: by.id }), by.id, powers);
       return { ...row, roles };
     },
   };
 }
 
-/** Also removes the ways in which the person can log in. */
-async function endAll(name: string, by: Principal, powers: PeoplePowers): Promise<void> {
-  await powers.store.removeCredentials(toPersonId(name));
-  await endAccess(name, by.id, powers);
-}
+type EndedOfPerson = Awaited<ReturnType<IdentityPowers["store"]["endCredentials"]>>;
 
-/** Revokes the tokens of a person, ends their sessions and the logins of clients for them, and stops what they run. */
-export async function endAccess(
+/** Records which tokens and sessions of a person have ended, and stops what they run. */
+export async function recordEnded(
   name: string,
+  { tokens, sessions }: EndedOfPerson,
   actor: string,
-  { store, record, now, stop }: Pick<IdentityPowers, "now" | "record" | "stop" | "store">,
+  { record, stop }: Pick<IdentityPowers, "record" | "stop">,
 ): Promise<void> {
   const person = toPersonId(name);
-  const tokens = await store.revokeTokens({ person }, { at: now(), by: actor });
   for (const { id, name: token } of tokens)
     await record({ actor, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
-  for (const { id } of await store.endSessions({ principal: person }))
+  for (const { id } of sessions)
     await record({ actor, action: "session.ended", subject: id, detail: { principal: person } });
-  // Logins of MCP clients for the person.
-  await store.removeOauthRecords({ person: name });
   const revoked = new Set<string>(tokens.map((token) => toTokenId(token.name)));
   await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, actor);
 }
@@ -138,6 +149,12 @@ function unknown(name: string): GloveboxError {
 function taken(name: string): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", `${name} is already a person of this gateway`, {
     hint: `Change the roles with: glovebox people roles ${name} --role ROLE`,
+  });
+}
+
+function removedBefore(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `A person named ${name} was removed, and their records still exist`, {
+    hint: `Choose another name; if it is the same person: glovebox people add ${name} --again`,
   });
 }
 

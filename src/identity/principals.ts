@@ -36,6 +36,8 @@ export const LIBRARY: Principal = Object.freeze({
 
 /** Lower case, so that no two names look alike; neither `:` nor `/`, which separate the parts of a principal. */
 const PERSON_NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
+/** The client of people on this machine. No login makes a client of this name. */
+export const LOCAL_CLIENT = "local";
 export const CLIENT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Throws REQUEST_INVALID. */
@@ -79,7 +81,7 @@ export function toAgent(person: string, client: string): Principal {
 
 /** Clients on this machine after `people adopt`: rules that name `local` still mean them. */
 export function toAdopted(person: string): Principal {
-  const agent = toAgent(person, "local");
+  const agent = toAgent(person, LOCAL_CLIENT);
   return { ...agent, aliases: [LOCAL_ID, ...(agent.aliases ?? [])] };
 }
 
@@ -88,6 +90,11 @@ export function partsOfAgent(id: string): { readonly person: string; readonly cl
   const [, person, client] = /^agent:([^/]+)\/(.+)$/.exec(id) ?? [];
   if (person === undefined || client === undefined) return undefined;
   return PERSON_NAME.test(person) && CLIENT_NAME.test(client) ? { person, client } : undefined;
+}
+
+/** True for clients of the user who started Glovebox, and for programs that embed it. */
+export function isLocalClient({ id }: Pick<Principal, "id">): boolean {
+  return id === LOCAL_ID || id === LIBRARY.id || partsOfAgent(id)?.client === LOCAL_CLIENT;
 }
 
 const TOKEN_PREFIX = "token:";
@@ -117,6 +124,13 @@ export function toTokenPrincipal(row: StoredToken): Principal {
     ...(Object.keys(access).length > 0 && { access }),
     ...defined({ executionsPerMinute }),
   };
+}
+
+export function notAdmitted(person: string): GloveboxError {
+  const shown = JSON.stringify(person.slice(0, 80));
+  return new GloveboxError("REQUEST_FORBIDDEN", `No agent may act for ${shown} at this gateway`, {
+    hint: "An operator adds the person: glovebox people add NAME --role agent",
+  });
 }
 
 function toId(text: string): PrincipalId {

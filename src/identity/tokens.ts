@@ -7,7 +7,7 @@ import type { Instant, JsonObject, Principal, PrincipalId } from "../domain/inde
 import { MINUTE_MS, createRecent } from "../timing/index.ts";
 
 import type { IdentityPowers, StoredToken } from "./powers.ts";
-import { nameOfPerson, parseClientName, toTokenId, toTokenPrincipal } from "./principals.ts";
+import { nameOfPerson, notAdmitted, parseClientName, toTokenId, toTokenPrincipal } from "./principals.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
 import { isOfAgent, parseScopes } from "./scopes.ts";
 import type { TokenScope } from "./scopes.ts";
@@ -43,6 +43,15 @@ export interface Tokens {
   list(): Promise<readonly TokenSummary[]>;
   /** Throws REQUEST_NOT_FOUND for an unknown or revoked one. */
   revoke(id: string, by: Principal): Promise<TokenSummary>;
+  /** The principal of the valid token with this name. */
+  resolve(name: string): Promise<Principal | undefined>;
+  hasValid(): Promise<boolean>;
+}
+
+/** The people behind tokens, as they are now. */
+interface TokenPeople {
+  readonly isPerson: (name: string) => Promise<boolean>;
+  readonly mayActFor: (name: string) => Promise<boolean>;
 }
 
 const MAX_ENTRIES = 100;
@@ -54,22 +63,18 @@ const MAX_NOTED = 10_000;
 export function createTokens(
   powers: IdentityPowers,
   refuse: (refusal: CredentialRefusal) => void,
-  isPerson: (name: string) => Promise<boolean>,
+  people: TokenPeople,
 ): Tokens {
   const { store, record, now, random, createId } = powers;
   const digest = powers.digestFor("tokens of agents and services");
-  const noted = createRecent<string, Instant>(MAX_NOTED);
-  const note = ({ id, lastUsedAt = 0 }: StoredToken, at: Instant): void => {
-    if (at - Math.max(lastUsedAt, noted.get(id) ?? 0) < NOTE_MS) return;
-    noted.set(id, at);
-    void store.noteTokenUse(id, at).catch(() => undefined);
-  };
+  const note = createNote(store);
+  const findProblem = createFindProblem(people, now);
 
   return {
     async create(request, by) {
       const row = { ...toRow(request, by, now()), id: `tk_${createId()}` };
       const behind = nameOfPerson(row.person);
-      if (behind !== undefined && !(await isPerson(behind))) throw unknownPerson(behind);
+      if (behind !== undefined) await refuseUnlessAdmitted(behind, row.kind, people);
       const token = createTokenText(random);
       const whole: StoredToken = { ...row, digest: digest(token) };
       await record({ actor: by.id, action: "token.created", subject: toTokenId(row.name), detail: describe(whole) });
@@ -80,10 +85,9 @@ export function createTokens(
     },
     async verify(text, origin) {
       const row = text.length > MAX_TOKEN_CHARS || !isTokenText(text) ? undefined : await find(text);
-      const at = now();
-      const problem = row ? findProblem(row, at) : "unknown";
+      const problem = row ? await findProblem(row) : "unknown";
       if (row && problem === undefined) {
-        note(row, at);
+        note(row, now());
         return { id: row.id, principal: toTokenPrincipal(row), scopes: parseScopes(row.scopes) };
       }
       const known = row && { principal: toTokenId(row.name), id: row.id };
@@ -92,10 +96,18 @@ export function createTokens(
     },
     list: async () => (await store.listTokens()).map(toSummary),
     async revoke(id, by) {
-      const [revoked] = await store.revokeTokens({ id }, { at: now(), by: by.id });
+      const revoked = await store.revokeToken(id, { at: now(), by: by.id });
       if (!revoked) throw notFound(id);
       await recordRevoked(revoked, by.id);
       return toSummary(revoked);
+    },
+    async resolve(name) {
+      const row = await store.findToken({ name });
+      return row && (await findProblem(row)) === undefined ? toTokenPrincipal(row) : undefined;
+    },
+    async hasValid() {
+      for (const row of await store.listTokens()) if ((await findProblem(row)) === undefined) return true;
+      return false;
     },
   };
 
@@ -111,10 +123,30 @@ export function createTokens(
   }
 }
 
-/** Why a token that exists is not valid. */
-export function findProblem({ revokedAt, expiresAt }: StoredToken, now: Instant): "revoked" | "expired" | undefined {
-  if (revokedAt !== undefined) return "revoked";
-  return expiresAt !== undefined && expiresAt <= now ? "expired" : undefined;
+function createNote(store: Pick<IdentityPowers["store"], "noteTokenUse">) {
+  const noted = createRecent<string, Instant>(MAX_NOTED);
+  return ({ id, lastUsedAt = 0 }: StoredToken, at: Instant): void => {
+    if (at - Math.max(lastUsedAt, noted.get(id) ?? 0) < NOTE_MS) return;
+    noted.set(id, at);
+    void store.noteTokenUse(id, at).catch(() => undefined);
+  };
+}
+
+/** Why a token that exists is not valid. An agent acts for its person only while that person has the role. */
+function createFindProblem({ isPerson, mayActFor }: TokenPeople, now: () => Instant) {
+  return async ({ revokedAt, expiresAt, person, kind }: StoredToken): Promise<string | undefined> => {
+    if (revokedAt !== undefined) return "revoked";
+    if (expiresAt !== undefined && expiresAt <= now()) return "expired";
+    const behind = nameOfPerson(person);
+    if (behind === undefined) return undefined;
+    if (kind === "service") return (await isPerson(behind)) ? undefined : "of a removed person";
+    return (await mayActFor(behind)) ? undefined : "of a person for whom no agent may act";
+  };
+}
+
+async function refuseUnlessAdmitted(person: string, kind: StoredToken["kind"], people: TokenPeople): Promise<void> {
+  if (!(await people.isPerson(person))) throw unknownPerson(person);
+  if (kind === "agent" && !(await people.mayActFor(person))) throw notAdmitted(person);
 }
 
 function toRow(request: TokenRequest, by: Principal, now: Instant): Omit<StoredToken, "id" | "digest"> {

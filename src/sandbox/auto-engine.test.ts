@@ -2,13 +2,16 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { getPriority } from "node:os";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { EngineName } from "../domain/index.ts";
 import { gate } from "./fixtures/gate.ts";
+import { countingHost, tapedProgram } from "./fixtures/taped-program.ts";
 import { ECHO, openTestSandbox, programOf } from "./fixtures/test-sandbox.ts";
+import { LOWEST_PRIORITY } from "./priority.ts";
 import type { GuestHost, SandboxResult } from "./sandbox.ts";
 import type { Delivery, Tape, TapeStart } from "./tape.ts";
 
@@ -19,30 +22,8 @@ const COMPUTE = `${FIB} const sum = fib(27);`;
 /** The pool waits a little longer for a child before it starts another one. */
 const SEEMS_STUCK_MS = 90;
 
-/** Uses chance, time, timers, failures and lines. */
-const PROGRAM = `
-  const seen = [Date.now(), Math.random(), crypto.randomUUID()];
-  const call = async (tool, n) => { const { n: got } = await files[tool]({ n }); seen.push([tool, got, Math.random()]); return got; };
-  console.log("start", seen.length);
-  const some = await Promise.all([call("read", 1), call("write", 2), call("read", 3)]);
-  const first = await Promise.race([call("read", 4), new Promise((tick) => setTimeout(() => tick("tick"), 100_000))]);
-  const failed = await files.read({ n: -1 }).catch((error) => [error.code, error.message]);
-  for (const n of [5, 6]) console.log("loop", await call("read", n), Date.now() >= seen[0]);
-  return { seen, some, first, failed, last: Math.random() };`;
-
-/** Answers at once, and counts the calls. */
-function createHost(): GuestHost & { readonly made: string[] } {
-  const made: string[] = [];
-  return {
-    made,
-    async call(address, args, seq) {
-      made.push(`${seq} ${String(address)} ${String(args)}`);
-      const { n } = JSON.parse(String(args)) as { readonly n: number };
-      if (n < 0) return { ok: false, error: { code: "UPSTREAM_FAILED", message: "no", retry: false } };
-      return { ok: true, json: JSON.stringify({ n }) };
-    },
-  };
-}
+/** Its timer never fires. */
+const PROGRAM = tapedProgram(100_000);
 
 let step: number | undefined;
 let clock = 0;
@@ -74,13 +55,13 @@ function shown({ ending, logs }: SandboxResult) {
 
 describe("a change of engine at any step", () => {
   it("gives the same value, calls and lines as no change, with every call made once", async () => {
-    const host = createHost();
+    const host = countingHost();
     const plain = await runAt(undefined, PROGRAM, { host });
     assert.equal(plain.ending.kind, "returned");
     const steps = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
     let changes = 0;
     for (const at of steps) {
-      const again = createHost();
+      const again = countingHost();
       const result = await runAt(at, PROGRAM, { host: again });
       assert.deepEqual(shown(result), shown(plain), `step ${at}`);
       assert.deepEqual(again.made, host.made, `step ${at}`);
@@ -100,9 +81,9 @@ describe("a change of engine at any step", () => {
         repeat: () => undefined,
         keep: (delivery) => void kept.past.push(delivery),
       };
-      const first = await runAt(at, PROGRAM, { host: createHost(), tape });
+      const first = await runAt(at, PROGRAM, { host: countingHost(), tape });
       assert.equal(first.engine, kept.engine);
-      const host = createHost();
+      const host = countingHost();
       const { start, engine, past } = kept;
       const again = await run(PROGRAM, { host, tape: { ...tape, ...(start && { start }), engine, past } });
       assert.deepEqual([shown(again), again.engine, again.usage.switches], [shown(first), kept.engine, 0]);
@@ -156,7 +137,7 @@ describe("what asks for V8", () => {
   });
   it("a program that differs on the engines stays in QuickJS, with every effect once", async () => {
     await warmUp();
-    const host = createHost();
+    const host = countingHost();
     // Long arrays: the engines differ in how often they compare identical values, which no guard sees.
     const difference = "let text = 0; new Array(100).fill(1).sort(() => (text += 1, 0));";
     const program = `${difference} await files.read({ n: 1, text }); ${COMPUTE} await files.write({ n: 2 }); return sum`;
@@ -252,5 +233,72 @@ describe("children of auto", () => {
     while (before.some((pid) => pids.has(pid))) await sleep(5);
     const { ending, engine } = await run('return "a".localeCompare("B")');
     assert.deepEqual([ending, engine], [{ kind: "returned", value: -1 }, "isolate"]);
+  });
+});
+
+describe("children of auto that are killed during a change of engine", { skip: !existsSync("/proc/self") }, () => {
+  /** V8 loops before its first call, because a match has its keys in another order there. QuickJS waits meanwhile. */
+  const PROGRAM_STAYS = `const keys = Object.keys("a".match(/a/));
+    for (let n = keys.indexOf("index") < keys.indexOf("groups") ? 1 : 0; n > 0; ) n = (n % 7) + 1;
+    await files.write({ n: 1 });
+    const at = new Date("Jan 1, 2026 UTC").getTime();
+    return [(await files.write({ n: 2 })).n, at];`;
+
+  /** Starts it in a sandbox of its own, and resolves once V8 computes. */
+  async function begin(host: GuestHost) {
+    const { sandbox: own, run: runOwn, pids: all } = await openTestSandbox({}, "auto");
+    const ended = runOwn(PROGRAM_STAYS, { host });
+    for (;;) {
+      const v8 = [...all].find((pid) => getPriority(pid) === LOWEST_PRIORITY);
+      if (v8 !== undefined) return { own, run: runOwn, ended, v8, quickjs: [...all].filter((pid) => pid !== v8) };
+      await sleep(5);
+    }
+  }
+
+  it("a program whose child of V8 is killed continues in QuickJS, with each call once", async () => {
+    const host = countingHost();
+    const { own, ended, v8 } = await begin(host);
+    await using _closing = own;
+    process.kill(-v8, "SIGKILL");
+    const { ending, engine, usage } = await ended;
+    assert.deepEqual(ending, { kind: "returned", value: [2, Date.UTC(2026, 0)] });
+    assert.deepEqual([engine, usage.switches, host.made.length], ["quickjs", 0, 2]);
+  });
+  it("a program whose child of QuickJS is killed has crashed, loses both children, and harms no other program", async () => {
+    const host = countingHost();
+    const { own, run: runOwn, ended, v8, quickjs } = await begin(host);
+    await using _closing = own;
+    for (const pid of quickjs) process.kill(-pid, "SIGKILL");
+    const { ending } = await ended;
+    assert.equal(ending.kind === "failed" && ending.error.code, "SANDBOX_CRASHED");
+    assert.equal(host.made.length, 1);
+    assert.deepEqual((await runOwn("return 1")).ending, { kind: "returned", value: 1 });
+    while (existsSync(`/proc/${v8}`)) await sleep(5);
+  });
+});
+
+describe("idle children of auto", () => {
+  it("a child of V8 ends after half a minute without a program, and one of QuickJS stays", async (context) => {
+    await run("return 1"); // the child that other tests share has no timer of its start any more
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    const { sandbox: own, run: runOwn, pids: all } = await openTestSandbox({}, "auto");
+    await using _closing = own;
+    /** Timers stand still, so it waits for events only. */
+    const until = async (isTrue: () => boolean): Promise<void> => {
+      while (!isTrue()) await new Promise(setImmediate);
+    };
+    assert.equal((await runOwn('return "a".localeCompare("B")')).engine, "isolate");
+    const both = [...all];
+    assert.equal(both.length, 2);
+    context.mock.timers.tick(29_999);
+    for (let turns = 0; turns < 1_000; turns += 1) await new Promise(setImmediate);
+    assert.deepEqual([...all], both);
+    // The child may become ready late, and its half minute begins then.
+    await until(() => {
+      context.mock.timers.tick(30_000);
+      return all.size === 1;
+    });
+    assert.deepEqual([...all], both.slice(0, 1));
+    assert.equal((await runOwn("return 1")).engine, "quickjs");
   });
 });

@@ -4,6 +4,26 @@ import type { EngineName } from "../domain/index.ts";
 
 import type { ProcessMeasure } from "./measure.ts";
 import type { SandboxChild } from "./start-child.ts";
+import { TO_HOST } from "./wire.ts";
+
+/** What a child may still send after its program. */
+export interface ChildRest {
+  /** PINGs that it has not answered. */
+  readonly pongs?: number;
+  /** It was told to end its program, and is ended itself if it is not ready by then. */
+  readonly readyMs?: number | undefined;
+}
+
+/** Takes the kinds of its last frames in any order; returns whether all have come, or `undefined` for one too many. */
+export function expectRest(pongs = 0): (kind: number) => boolean | undefined {
+  const due: number[] = [TO_HOST.READY, ...Array<number>(pongs).fill(TO_HOST.PONG)];
+  return (kind) => {
+    const index = due.indexOf(kind);
+    if (index < 0) return undefined;
+    due.splice(index, 1);
+    return due.length === 0;
+  };
+}
 
 /** A child that serves one execution; another one may take its place. */
 export interface LeasedChild {
@@ -24,7 +44,7 @@ export interface FasterChild extends LeasedChild {
 /** A place with a child for one execution. */
 export interface ChildLease extends LeasedChild {
   /** Call once, at the end: the child's next frame is not for this execution. `false` if it may not be used again. */
-  readonly release: (reusable: boolean) => void;
+  readonly release: (reusable: boolean, rest?: ChildRest) => void;
   /**
    * Gives its place to others while its program waits. False if too many programs wait in memory. `suspend` is called when
    * more programs wait later; it suspends this one, or returns false.

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, describe } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Reply } from "../domain/index.ts";
 import { ENGINES, MISSING, itOn } from "./fixtures/engines.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 
@@ -220,16 +222,48 @@ for (const engine of ENGINES) {
     });
 
     describe("two programs in the same child", () => {
+      const pollute = `Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.left = 1; Promise.prototype.then = null;
+      JSON.parse = null; setTimeout(() => files.write(), 5); ToolError.prototype.x = 1; Math.random = () => 4;`;
+      const program = `return [{}.polluted, typeof [].push, typeof left, typeof Promise.prototype.then, typeof JSON.parse, ToolError.prototype.x, Math.random() === 4]
+      .map((seen) => seen ?? null)`;
+      const clean = [null, "function", "undefined", "function", "function", null, false];
+
       it("isolates two programs in one child: globals, prototypes, timers, modules", async () => {
         await value("return 1"); // the child is up
         const before = [...pids];
-        const pollute = `Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.left = 1; Promise.prototype.then = null;
-      JSON.parse = null; setTimeout(() => files.write(), 5); ToolError.prototype.x = 1; Math.random = () => 4; return 1`;
-        assert.equal((await end(pollute)).kind, "returned");
-        const program = `return [{}.polluted, typeof [].push, typeof left, typeof Promise.prototype.then, typeof JSON.parse, ToolError.prototype.x, Math.random() === 4]
-      .map((seen) => seen ?? null)`;
-        assert.deepEqual(await value(program), [null, "function", "undefined", "function", "function", null, false]);
+        assert.equal((await end(`${pollute} return 1`)).kind, "returned");
+        assert.deepEqual(await value(program), clean);
         assert.deepEqual([...pids], before);
+      });
+
+      /** Suspends a program once its call arrives and is answered with `answer`. */
+      const suspend = async (code: string, answer: Promise<Reply>): Promise<void> => {
+        const away = new AbortController();
+        const call = (): Promise<Reply> => {
+          setTimeout(() => away.abort(), 20);
+          return answer;
+        };
+        assert.deepEqual(await end(code, { host: { call }, suspend: away.signal }), { kind: "paused" });
+      };
+
+      it("a program that is suspended while it waits leaves a clean child to the next one", async () => {
+        // On a busy machine a child may be too late, and is replaced.
+        for (let hasStayed = false, tries = 0; !hasStayed; tries += 1) {
+          assert.ok(tries < 20, "no child stays");
+          await value("return 1");
+          const before = [...pids];
+          await suspend(`${pollute} await files.read()`, new Promise(() => undefined));
+          await sleep(150);
+          assert.deepEqual(await value(program), clean);
+          hasStayed = before.every((pid) => pids.has(pid));
+        }
+      });
+      it("a program that is suspended while it computes loses its child soon", async () => {
+        await value("return 1");
+        const before = [...pids];
+        await suspend("await files.read(); for (;;);", Promise.resolve({ ok: true, json: "1" }));
+        while (before.every((pid) => pids.has(pid))) await sleep(10);
+        assert.deepEqual(await value(program), clean);
       });
     });
   });

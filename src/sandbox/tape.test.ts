@@ -5,35 +5,15 @@ import { after, describe, it as plainIt } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
 import { ENGINES, itOn } from "./fixtures/engines.ts";
+import { countingHost, tapedProgram } from "./fixtures/taped-program.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { GuestHost, SandboxResult } from "./sandbox.ts";
 import { playLoosely, playTape } from "./tape.ts";
 import type { Delivery, Tape, TapeStart } from "./tape.ts";
 
-/** Uses chance, time, timers, failures and answers out of order. */
-const PROGRAM = `
-  const seen = [Date.now(), Math.random(), crypto.randomUUID()];
-  const call = async (tool, n) => { const { n: got } = await files[tool]({ n }); seen.push([tool, got, Math.random()]); return got; };
-  const some = await Promise.all([call("read", 1), call("write", 2), call("read", 3)]);
-  const first = await Promise.race([call("read", 4), new Promise((tick) => setTimeout(() => tick("tick"), 1))]);
-  const failed = await files.read({ n: -1 }).catch((error) => [error.code, error.message]);
-  for (const n of [5, 6]) console.log("loop", await call("read", n), Date.now() >= seen[0]);
-  return { seen, some, first, failed, last: Math.random() };`;
-
+const PROGRAM = tapedProgram(1);
 /** Answers later calls of one moment first. */
-function createHost(): GuestHost & { readonly made: string[] } {
-  const made: string[] = [];
-  return {
-    made,
-    async call(address, args, seq) {
-      made.push(`${seq} ${String(address)}`);
-      const { n } = JSON.parse(String(args)) as { readonly n: number };
-      for (let turns = (10 - (seq % 10)) * 2; turns > 0; turns -= 1) await new Promise(setImmediate);
-      if (n < 0) return { ok: false, error: { code: "UPSTREAM_FAILED", message: "no", retry: false } };
-      return { ok: true, json: JSON.stringify({ n }) };
-    },
-  };
-}
+const createHost = (): ReturnType<typeof countingHost> => countingHost((seq) => (10 - (seq % 10)) * 2);
 
 interface Kept {
   readonly start: TapeStart | undefined;
@@ -69,7 +49,7 @@ function outcomeOf({ ending, logs }: SandboxResult) {
 
 for (const engine of ENGINES) {
   const it = itOn(engine);
-  const { sandbox, run } = await openTestSandbox({}, engine);
+  const { sandbox, run, pids } = await openTestSandbox({}, engine);
   const play = async (from: Kept, host: GuestHost, program = PROGRAM) => {
     const { tape, watch, kept } = createTape(from);
     return { result: await run(program, { tape, host: watch(host) }), kept };
@@ -138,7 +118,21 @@ for (const engine of ENGINES) {
       assert.deepEqual(made, ['files.read\n{"n":1}', 'files.write\n{"n":2}', 'files.read\n{"n":3}']);
     });
 
-    it("a program with a tape is suspended on request, and its child is gone", async () => {
+    it("a program that returns before it answers a PING leaves its child to the next one", async () => {
+      await run("return 1");
+      const before = [...pids];
+      for (let n = 0; n < 5; n += 1) {
+        const { tape } = createTape(NOTHING);
+        const { ending } = await run(`return ${n}`, { tape: { ...tape, endsWithPast: true } });
+        assert.deepEqual(ending, { kind: "returned", value: n });
+      }
+      assert.deepEqual(
+        before.filter((pid) => !pids.has(pid)),
+        [],
+      );
+    });
+
+    it("a program with a tape is suspended on request, and others run as before", async () => {
       const away = new AbortController();
       const { tape, watch } = createTape(NOTHING);
       const host = watch({
@@ -196,6 +190,27 @@ describe("a player", () => {
       assert.deepEqual(given, [1, 2, 4, 3]);
     },
   );
+
+  plainIt("playLoosely gives answers without a usual place by their time, and the clock never goes back", () => {
+    const given: string[] = [];
+    const clocks: number[] = [];
+    const turns = [Infinity, 0, Infinity, 1];
+    const times = [0, 10, 30, 20];
+    const player = playLoosely(
+      (_, id, __, nowMs) => {
+        clocks.push(nowMs);
+        return { delivery: { ...tick(id), atMs: times[id] ?? 5 }, turn: turns[id] ?? Infinity };
+      },
+      ({ id, atMs }) => void given.push(`${id} at ${atMs}`),
+      () => undefined,
+    );
+    for (const id of [2, 1, 3]) player.ask("timer", id);
+    assert.deepEqual(given, ["1 at 10", "3 at 20"]);
+    player.ask("timer", 4);
+    for (let pong = 0; pong < 3; pong += 1) player.takePong();
+    assert.deepEqual(given.slice(2), ["4 at 20", "2 at 30"]);
+    assert.deepEqual(clocks, [0, 0, 10, 20]);
+  });
 
   plainIt("lets nothing new happen before the past is over", () => {
     const done: string[] = [];

@@ -33,9 +33,10 @@ export interface Tape {
   readonly endsWithPast?: boolean;
   /**
    * Answers every request, so that neither the host nor a clock does: for a program that may do something else than
-   * before. `repeat` is called first for a call. `wanted` is the time of a timer.
+   * before. `repeat` is called first for a call. `wanted` is the time of a timer, and `nowMs` what the program's clock
+   * shows; 0 before the first answer.
    */
-  readonly improvise?: (kind: RequestKind, id: number, wanted: string) => ImprovisedAnswer;
+  readonly improvise?: (kind: RequestKind, id: number, wanted: string, nowMs: number) => ImprovisedAnswer;
   /** The program's clock for new deliveries; by default the time of day. */
   readonly now?: () => number;
   /** Called when the program starts, for the first time or again. */
@@ -50,7 +51,7 @@ export interface Tape {
 
 export interface ImprovisedAnswer {
   readonly delivery: Delivery;
-  /** Its place in the usual order of deliveries; `Infinity` if it has none. */
+  /** Its place in the usual order of deliveries; `Infinity` if it has none and comes by its time. */
   readonly turn: number;
 }
 
@@ -112,17 +113,20 @@ export function playLoosely(
 ): LoosePlayer {
   const waiting: ImprovisedAnswer[] = [];
   let next = 0;
+  let nowMs = 0;
   let proof: "none" | "asked" | "outdated" = "none";
-  const giveAt = (at: number): void => {
-    const [answer] = waiting.splice(at, 1);
+  const giveFirst = (): void => {
+    const [answer] = waiting.splice(firstOf(waiting), 1);
     if (!answer) return;
-    if (Number.isFinite(answer.turn)) next = Math.max(next, answer.turn + 1);
+    const { delivery, turn } = answer;
+    if (Number.isFinite(turn)) next = Math.max(next, turn + 1);
     if (proof === "asked") proof = "outdated";
-    give(answer.delivery);
+    nowMs = Math.max(nowMs, delivery.atMs);
+    give({ ...delivery, atMs: nowMs });
   };
-  const findDue = (): number => waiting.findIndex(({ turn }) => turn <= next);
+  const isDue = (): boolean => (waiting[firstOf(waiting)]?.turn ?? Infinity) <= next;
   const go = (): void => {
-    for (let at = findDue(); at >= 0; at = findDue()) giveAt(at);
+    while (isDue()) giveFirst();
     if (waiting.length === 0 || proof !== "none") return;
     proof = "asked";
     ping();
@@ -133,14 +137,14 @@ export function playLoosely(
     },
     knows: () => true,
     ask(kind, id, wanted = "") {
-      waiting.push(improvise(kind, id, wanted));
+      waiting.push(improvise(kind, id, wanted, nowMs));
       go();
     },
     takePong() {
       if (proof === "none") return false;
       const isIdle = proof === "asked";
       proof = "none";
-      if (isIdle) giveAt(firstOf(waiting));
+      if (isIdle) giveFirst();
       go();
       return true;
     },
@@ -149,9 +153,16 @@ export function playLoosely(
   };
 }
 
-/** The first in the usual order, else the one that was asked for first. */
+/** The first in the usual order or by time, else the one that was asked for first. */
 function firstOf(waiting: readonly ImprovisedAnswer[]): number {
-  return waiting.reduce((best, { turn }, at) => (turn < (waiting[best]?.turn ?? Infinity) ? at : best), 0);
+  return waiting.reduce((best, answer, at) => (isBefore(answer, waiting[best]) ? at : best), 0);
+}
+
+function isBefore(one: ImprovisedAnswer, other: ImprovisedAnswer | undefined): boolean {
+  if (!other) return true;
+  const areUsual = Number.isFinite(one.turn) && Number.isFinite(other.turn);
+  const early = one.delivery.atMs - other.delivery.atMs;
+  return areUsual || early === 0 ? one.turn < other.turn : early < 0;
 }
 
 /** The program ended earlier than in its first run. */

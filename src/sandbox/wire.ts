@@ -17,7 +17,7 @@ export const TO_GUEST = {
   PING: 5,
   /** The program has the milliseconds in the payload left: the time that it waited for its place does not count. */
   LEFT: 6,
-  /** Another engine has the program: it ends here without a report. */
+  /** Another engine has the program, or it is suspended: it ends here without a report. */
   END: 7,
   /** The answer to SWITCH: the program continues here. It may ask again after the milliseconds in the payload, or never. */
   CONTINUE: 8,

@@ -11,6 +11,7 @@ import { sampleOpening } from "./fixtures/sample-opening.ts";
 
 const ADA = known(parsePrincipalId("person:ada"));
 const BOB = known(parsePrincipalId("person:bob"));
+const ENDING = { at: 9, by: "operator" };
 
 function person(name: string, ...roles: readonly string[]): PersonRow {
   return { name, roles, createdAt: 1, createdBy: "operator" };
@@ -44,11 +45,11 @@ function describePeople(open: OpenStore): void {
     assert.equal(await identity.addPerson(person("ada", "operator")), true);
     assert.equal(await identity.addPerson(person("ada", "agent")), false);
     assert.deepEqual(await identity.listPeople(), [person("ada", "operator"), person("bob", "reviewer")]);
-    assert.equal(await identity.removePerson("ada"), "last");
+    assert.equal(await identity.removePerson("ada", ENDING), "last");
     assert.equal(await identity.setRoles("ada", ["agent"]), "last");
     assert.equal(await identity.setRoles("bob", ["operator", "reviewer"]), "changed");
-    assert.equal(await identity.removePerson("ada"), "removed");
-    assert.equal(await identity.removePerson("ada"), "unknown");
+    assert.deepEqual(await identity.removePerson("ada", ENDING), { tokens: [], sessions: [] });
+    assert.equal(await identity.removePerson("ada", ENDING), "unknown");
     assert.equal(await identity.setRoles("ada", ["agent"]), "unknown");
     assert.deepEqual(await identity.findPerson("bob"), person("bob", "operator", "reviewer"));
   });
@@ -64,7 +65,7 @@ function describePeople(open: OpenStore): void {
     assert.equal(await identity.setPassword({ ...row, setAt: 4 }), true);
     assert.deepEqual(await identity.findPassword(ADA), { ...row, setAt: 4 });
     assert.equal(await identity.findPassword(BOB), undefined);
-    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
+    for (const end of [() => identity.removePerson("ada", ENDING), () => identity.endCredentials("ada", ENDING)]) {
       await identity.addCode(code, 0);
       await end();
       assert.equal(await identity.findPassword(ADA), undefined);
@@ -95,7 +96,7 @@ function describePeople(open: OpenStore): void {
 }
 
 function describeProviderLogins(open: OpenStore): void {
-  test("a provider login is of one person, whose roles it sets, and ends with the person", async () => {
+  test("a provider login is of one person, whose roles it sets, and who does not come back after a removal", async () => {
     await using store = await open();
     const { identity } = store;
     const login = { issuer: "https://login.example", subject: "17", person: "ada", createdAt: 1, lastLoginAt: 1 };
@@ -112,14 +113,14 @@ function describeProviderLogins(open: OpenStore): void {
       assert.equal(await identity.findProviderLogin(other), undefined);
     }
     assert.deepEqual(await identity.findPerson("ada"), { ...ada, roles: [] });
-    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
-      assert.equal((await identity.findProviderLogin({ person: "ada" }))?.subject, "17");
-      await end();
-      assert.equal(await identity.findProviderLogin({ person: "ada" }), undefined);
-      assert.equal(await identity.findProviderLogin(login), undefined);
-      await identity.removePerson("ada");
-      await identity.admitProviderLogin(login, ["agent"]);
-    }
+    assert.equal((await identity.findProviderLogin({ person: "ada" }))?.subject, "17");
+    await identity.removePerson("ada", { at: 1, by: "x" });
+    assert.equal(await identity.admitProviderLogin(login, ["agent"]), "taken", "who was removed stays out");
+    await identity.addPerson(person("ada", "agent"));
+    assert.deepEqual(await identity.admitProviderLogin(login, ["reviewer"]), person("ada", "reviewer"));
+    await identity.removeProviderLogin("ada");
+    assert.equal(await identity.findProviderLogin(login), undefined);
+    assert.equal(await identity.admitProviderLogin(login, ["reviewer"]), "taken", "it is a local person now");
   });
 }
 
@@ -141,7 +142,8 @@ function describePasskeys(open: OpenStore): void {
     const used = { ...row, counter: 4, lastUsedAt: 9 };
     assert.deepEqual([await identity.findPasskey("k1"), await identity.listPasskeys()], [used, [used]]);
     assert.deepEqual([await identity.removePasskey("k1"), await identity.removePasskey("k1")], [used, undefined]);
-    for (const end of [() => identity.removePerson("ada"), () => identity.removeCredentials(ADA)]) {
+    const how = { at: 1, by: "x" };
+    for (const end of [() => identity.removePerson("ada", how), () => identity.endCredentials("ada", how)]) {
       assert.equal(await identity.addPasskey(row), true);
       await end();
       assert.deepEqual(await identity.listPasskeys(), []);
@@ -160,9 +162,9 @@ function describeTokens(open: OpenStore): void {
     assert.deepEqual(await identity.findToken({ name: "CI" }), whole);
     assert.equal(await identity.findToken({ digest: new Uint8Array([1]) }), undefined);
     assert.equal(await identity.addToken(token("tk_2", "CI"), false), undefined);
-    const revoked = await identity.revokeTokens({ id: "tk_1" }, { at: 5, by: "operator" });
-    assert.deepEqual(revoked, [{ ...whole, revokedAt: 5, revokedBy: "operator" }]);
-    assert.deepEqual(await identity.revokeTokens({ id: "tk_1" }, { at: 6, by: "operator" }), []);
+    const revoked = await identity.revokeToken("tk_1", { at: 5, by: "operator" });
+    assert.deepEqual(revoked, { ...whole, revokedAt: 5, revokedBy: "operator" });
+    assert.equal(await identity.revokeToken("tk_1", { at: 6, by: "operator" }), undefined);
     assert.equal(await identity.addToken(token("tk_2", "ci"), false), undefined);
     assert.deepEqual(await identity.addToken(token("tk_3", "ci", { createdAt: 7 }), true), []);
     const replaced = await identity.addToken(token("tk_4", "ci", { createdAt: 8 }), true);
@@ -173,7 +175,7 @@ function describeTokens(open: OpenStore): void {
     assert.equal((await identity.findToken({ name: "ci" }))?.id, "tk_4");
   });
 
-  test("the tokens of a person are revoked together, and the last use never goes back", async () => {
+  test("the credentials of a person end together, those of others stay, and the last use never goes back", async () => {
     await using store = await open();
     const { identity } = store;
     await identity.addToken(token("tk_1", "one"), false);
@@ -181,8 +183,23 @@ function describeTokens(open: OpenStore): void {
     await identity.addToken(token("tk_3", "three", { person: BOB, createdAt: 3 }), false);
     await identity.noteTokenUse("tk_1", 8);
     await identity.noteTokenUse("tk_1", 7);
-    const revoked = await identity.revokeTokens({ person: ADA }, { at: 9, by: "x" });
-    assert.deepEqual(revoked.map(({ id }) => id).toSorted(), ["tk_1", "tk_2"]);
+    for (const one of [session("se_1", ADA, 10), session("se_2", BOB, 10)]) await identity.addSession(one);
+    const record = (byte: number, name: string) =>
+      identity.putOauthRecord(
+        { digest: new Uint8Array([byte]), model: "Grant", sealed: new Uint8Array(1), person: name },
+        0,
+      );
+    await Promise.all([record(1, "ada"), record(2, "bob")]);
+    const { tokens, sessions } = await identity.endCredentials("ada", { at: 9, by: "x" });
+    assert.deepEqual([...tokens, ...sessions].map(({ id }) => id).toSorted(), ["se_1", "tk_1", "tk_2"]);
+    assert.deepEqual(
+      (await identity.listSessions(0)).map(({ id }) => id),
+      ["se_2"],
+    );
+    assert.deepEqual(
+      await Promise.all(["ada", "bob"].map(async (name) => (await identity.listOauthRecords(name, "Grant", 5)).length)),
+      [0, 1],
+    );
     const listed = await identity.listTokens();
     assert.deepEqual(
       listed.map(({ id, revokedAt, lastUsedAt }) => [id, revokedAt, lastUsedAt]),
@@ -227,7 +244,7 @@ function describeSessions(open: OpenStore): void {
 }
 
 function describeOauth(open: OpenStore): void {
-  test("a record of the authorization server is consumed once and removed with its grant or person", async () => {
+  test("a record of the authorization server is consumed once, listed by its person and removed with its grant", async () => {
     await using store = await open();
     const { identity } = store;
     const [one, two, grant, uid] = [1, 2, 3, 4].map((byte) => new Uint8Array([byte]));
@@ -250,8 +267,15 @@ function describeOauth(open: OpenStore): void {
     assert.ok(await identity.findOauthRecord({ digest: other }, 99));
     const counts = ["AccessToken", "Client"].map((model) => identity.countOauthRecords(model, 99));
     assert.deepEqual(await Promise.all(counts), [1, 0]);
-    assert.equal(await identity.removeOauthRecords({ person: "bob" }), 0);
-    assert.equal(await identity.removeOauthRecords({ person: "ada" }), 1);
+    assert.deepEqual(
+      (await identity.listOauthRecords("ada", "AccessToken", 99)).map((found) => found.digest),
+      [other],
+    );
+    assert.deepEqual(await identity.listOauthRecords("ada", "Grant", 99), []);
+    assert.equal(await identity.removeOauthRecords({ digest: other }), 1);
+    await identity.putOauthRecord({ ...row, grantDigest: other }, 0);
+    await identity.putOauthRecord({ ...row, digest: other, model: "Grant" }, 0);
+    assert.equal(await identity.removeOauthRecords({ login: other }), 2);
     assert.equal(await identity.removeOauthRecords({ digest: other }), 0);
   });
 }

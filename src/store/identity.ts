@@ -113,6 +113,18 @@ export const OAUTH_RECORD = createShape({
 });
 export type OauthRow = RowOf<typeof OAUTH_RECORD>;
 
+/** When and by whom a credential was ended. */
+export interface Ending {
+  readonly at: Instant;
+  readonly by: string;
+}
+
+/** What of a person was valid until now. */
+export interface EndedCredentials {
+  readonly tokens: readonly TokenRow[];
+  readonly sessions: readonly SessionRow[];
+}
+
 export interface IdentityStore {
   /** Returns false if the name exists. */
   addPerson(row: PersonRow): Promise<boolean>;
@@ -121,13 +133,13 @@ export interface IdentityStore {
   listPeople(): Promise<readonly PersonRow[]>;
   /** `last`: nothing was changed, because no other person is an operator. */
   setRoles(name: string, roles: PersonRow["roles"]): Promise<"changed" | "unknown" | "last">;
-  /** Also removes the password, the passkeys, the codes and the provider login of the person. */
-  removePerson(name: string): Promise<"removed" | "unknown" | "last">;
+  /** Ends the credentials in the same transaction. `last`: nothing was changed. */
+  removePerson(name: string, how: Ending): Promise<EndedCredentials | "unknown" | "last">;
   /** Returns false if the person does not exist; then nothing was written. */
   setPassword(row: PasswordRow): Promise<boolean>;
   findPassword(principal: PrincipalId): Promise<PasswordRow | undefined>;
-  /** Removes the password, the passkeys, the codes and the provider login. */
-  removeCredentials(principal: PrincipalId): Promise<void>;
+  /** Removes password, passkeys, codes, sessions and logins of MCP clients, and revokes tokens, in one transaction. */
+  endCredentials(name: string, how: Ending): Promise<EndedCredentials>;
   /** Returns false if the person does not exist, or the id does; then nothing was written. */
   addPasskey(row: PasskeyRow): Promise<boolean>;
   findPasskey(id: string): Promise<PasskeyRow | undefined>;
@@ -140,11 +152,14 @@ export interface IdentityStore {
   findProviderLogin(
     by: { readonly issuer: string; readonly subject: string } | { readonly person: string },
   ): Promise<ProviderLoginRow | undefined>;
+  /** Outlives its person: one who was removed does not come back as another. */
+  removeProviderLogin(person: string): Promise<void>;
   /** Sorted by person. */
   listProviderLogins(): Promise<readonly ProviderLoginRow[]>;
   /**
    * Gives the person of a provider login these roles; no rule about the last operator holds. The first time it adds the
-   * person of the row. `taken`: nothing was written, because that name belongs to another person.
+   * person of the row. `taken`: nothing was written, because that name belongs to another person, or because the person
+   * was removed.
    */
   admitProviderLogin(row: ProviderLoginRow, roles: PersonRow["roles"]): Promise<PersonRow | "taken">;
   /**
@@ -156,11 +171,8 @@ export interface IdentityStore {
   findToken(by: { readonly digest: Uint8Array } | { readonly name: string }): Promise<TokenRow | undefined>;
   /** Newest first. */
   listTokens(): Promise<readonly TokenRow[]>;
-  /** Returns the tokens that were valid before. */
-  revokeTokens(
-    which: { readonly id: string } | { readonly person: PrincipalId },
-    how: { readonly at: Instant; readonly by: string },
-  ): Promise<readonly TokenRow[]>;
+  /** Returns `undefined` if it was not valid before. */
+  revokeToken(id: string, how: Ending): Promise<TokenRow | undefined>;
   noteTokenUse(id: string, at: Instant): Promise<void>;
   addSession(row: SessionRow): Promise<void>;
   /** An expired session is not found. */
@@ -186,9 +198,11 @@ export interface IdentityStore {
   /** Returns false if it was consumed before: of two processes one consumes it. */
   consumeOauthRecord(digest: Uint8Array, at: Instant): Promise<boolean>;
   countOauthRecords(model: string, now: Instant): Promise<number>;
-  /** Returns the number of records. */
+  /** Those of one kind and one person, without expired ones. */
+  listOauthRecords(person: string, model: string, now: Instant): Promise<readonly OauthRow[]>;
+  /** One record, those of a grant, or a grant with those, in one statement. Returns the number of records. */
   removeOauthRecords(
-    which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly person: string },
+    which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly login: Uint8Array },
   ): Promise<number>;
   /** Hands all records of a principal over to another one. Returns the number of executions. */
   handOver(from: PrincipalId, to: PrincipalId): Promise<number>;

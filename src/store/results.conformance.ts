@@ -55,6 +55,19 @@ export function describeResults(open: () => Promise<Store>): void {
     assert.deepEqual(await store.results.findSummary(handle(1), view), summary);
   });
 
+  void test("find returns bodies of every size as they were, and findSummary their sizes", async () => {
+    await using store = await open();
+    const view = { principal: ADA, now: 5 };
+    for (const bytes of [0, 1, 256 * 1024, 256 * 1024 + 1, 1_000_000]) {
+      const body = new Uint8Array(bytes).map((_, at) => at % 251);
+      await store.results.put({ ...sample(1, bytes), id: handle(bytes), body }, 10_000_000);
+      const found = certain(await store.results.find(handle(bytes), view));
+      assert.ok(Buffer.from(found.body).equals(body), `${bytes} bytes`);
+      assert.deepEqual([found.bytes, found.shape], [bytes, "number[]"]);
+      assert.equal(certain(await store.results.findSummary(handle(bytes), view)).bytes, bytes);
+    }
+  });
+
   void test("find returns nothing for another principal or another handle", async () => {
     await using store = await open();
     await store.results.put(sample(1), TOTAL);

@@ -253,8 +253,8 @@ export interface ResultView {
 /** Results that were too large to return, and files that calls returned. */
 export interface ResultStore {
   /**
-   * Atomically removes expired results, then the oldest ones until all fit into `totalBytes`, and inserts this one.
-   * Rejects with LIMIT_SIZE if it alone is larger. Durable with the next flush.
+   * Atomically removes expired results, then the oldest ones until all fit into `totalBytes`, and inserts this one. One
+   * with a large body is found once it is whole. Rejects with LIMIT_SIZE if it alone is larger. Durable with the next flush.
    */
   put(result: StoredResult, totalBytes: number): Promise<void>;
   find(id: ResultId, view: ResultView): Promise<StoredResult | undefined>;

@@ -16,7 +16,6 @@ function create() {
     ...memory,
     executions: memory,
     ledger: { search: async () => [] },
-    history: { list: async ({ limit }) => memory.executions(limit ?? 50) },
     health: { ...health, startedAt },
     takeView: (principal, needed = "all") => {
       needs.push(needed);

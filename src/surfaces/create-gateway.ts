@@ -2,7 +2,6 @@
 
 import type { createToolSearch } from "../builtins/index.ts";
 import type { UpstreamStatus } from "../domain/index.ts";
-import type { ExecutionControl } from "../execution/index.ts";
 import { parseDetail } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { ownerOf, runInSlices } from "../timing/index.ts";
@@ -18,13 +17,13 @@ type Taken =
   | "escapeHtml"
   | "expose"
   | "held"
+  | "history"
   | "metrics"
   | "onApprovalRequested"
   | "people";
 
 interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
   readonly executions: GatewayExecutions;
-  readonly history: Pick<ExecutionControl, "list">;
   readonly ledger: Pick<Store["ledger"], "search">;
   readonly health: Omit<Health, "upstreams">;
   readonly takeView: Gateway["takeSnapshot"];
@@ -35,7 +34,7 @@ interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const { executions, history, ledger, health, takeView, statuses, changes, search, ...rest } = parts;
+  const { executions, ledger, health, takeView, statuses, changes, search, ...rest } = parts;
   return {
     ...executions,
     ...rest,
@@ -47,7 +46,6 @@ export function createGateway(parts: GatewayParts): Gateway {
       const servers = statuses().filter(({ name }) => own?.includes(name) ?? true);
       return { ...search(view, query, roomFor?.(servers)), servers };
     },
-    executions: async (limit) => history.list({ limit }),
     records: async (query) =>
       (await ledger.search(query)).map(({ previous: _, digest: __, ...record }) => ({
         ...record,

@@ -99,7 +99,8 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   takeSnapshot(principal: Principal, needed?: NeededServers): Promise<CatalogSnapshot>;
   /** Calls the listener when tools change. Returns a function that removes it. */
   onToolsChanged(listener: () => void): () => void;
-  executions(limit: number): ReturnType<ExecutionControl["list"]>;
+  /** All executions, with the power to cancel one. For operators' surfaces only, never for MCP. */
+  readonly history: ExecutionControl;
   /** Records of the ledger, newest first. */
   records(query: { readonly limit: number; readonly before?: number }): Promise<readonly LedgerLine[]>;
   health(): Health;

@@ -173,6 +173,22 @@ describe("redactPaths", () => {
     ];
     assert.equal(redactPaths(stack.join("\n")), "TypeError: x is not a function\nafter");
   });
+
+  test("drops the stack lines of Python and Java and keeps the message and other indented lines", () => {
+    const python = [
+      "Error executing tool find:",
+      "Traceback (most recent call last):",
+      '  File "/srv/app/server.py", line 12, in run',
+      "    raise ValueError(id)",
+      "    ^^^^^^^^^^^^^^^^^^^^",
+      "ValueError: bad id 7",
+      "    indented",
+    ];
+    assert.equal(redactPaths(python.join("\n")), "Error executing tool find:\nValueError: bad id 7\n    indented");
+    const java = "bad value\n\tat com.shop.Store.find(Store.java:10)\n\tat java.base/Thread.run(Native Method)\nend";
+    assert.equal(redactPaths(java), "bad value\nend");
+    assert.equal(redactPaths('  File "a.py" is missing\n    in it'), '  File "a.py" is missing\n    in it');
+  });
 });
 
 describe("digestOf", () => {

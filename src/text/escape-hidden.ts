@@ -22,3 +22,17 @@ function escapeUnits(character: string): string {
     .map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("");
 }
+
+/** The text in parts; a hidden character is a part of its own. */
+export function splitHidden(text: string): readonly { readonly text: string; readonly isHidden: boolean }[] {
+  const parts: { text: string; isHidden: boolean }[] = [];
+  let end = 0;
+  const whole = text.toWellFormed();
+  for (const { 0: character, index } of whole.matchAll(HIDDEN)) {
+    if (index > end) parts.push({ text: whole.slice(end, index), isHidden: false });
+    parts.push({ text: character, isHidden: true });
+    end = index + character.length;
+  }
+  if (end < whole.length) parts.push({ text: whole.slice(end), isHidden: false });
+  return parts;
+}

@@ -16,8 +16,13 @@ const TAIL = `[^\\s"'\`<>|,;()\\[\\]{}]*`;
 const PLAIN = `${FREE}(?:${START})${TAIL}`;
 const PATH = new RegExp(`${QUOTED}|${PLAIN}`, "g");
 
-/** How V8 ends a stack line: a position, or a place without one. */
-const STACK_END = /(?::\d+:\d+\)?|<anonymous>\)?|\((?:native|index \d+)\))\s*$/;
+/** How V8 and Java end a stack line: a position, or a place without one. */
+const STACK_END =
+  /(?::\d+:\d+\)?|<anonymous>\)?|\((?:native|index \d+|Native Method)\)|\(\w+\.(?:java|kt|scala):\d+\))\s*$/;
+/** Python's lines, each with the line of source below it. */
+const PYTHON_HEAD = /^\s*Traceback \(most recent call last\):\s*$/;
+const PYTHON_LINE = /^ {2}File "[^"\n]{1,500}", line \d+, in \S/;
+const PYTHON_SOURCE = /^ {4}\S|^ {4}[ ~^]+$/;
 /** More than the longest end of a stack line. */
 const STACK_END_CHARACTERS = 64;
 
@@ -56,10 +61,12 @@ export function createPathMask({ paths, home = "" }: OwnPlaces): PathMask {
 }
 
 function removeStackLines(text: string): string {
-  return text
-    .split("\n")
-    .filter((line) => !isStackLine(line))
-    .join("\n");
+  let isPython = false;
+  const kept = text.split("\n").filter((line) => {
+    isPython = PYTHON_LINE.test(line) || (isPython && PYTHON_SOURCE.test(line));
+    return !isPython && !isStackLine(line) && !PYTHON_HEAD.test(line);
+  });
+  return kept.join("\n");
 }
 
 function isStackLine(line: string): boolean {

@@ -123,6 +123,14 @@ function toCallSignature(tool: Tool): string | undefined {
   return call.length + LONG_RESULT.length <= MAX_SIGNATURE ? `${call}${LONG_RESULT}` : undefined;
 }
 
+/** Returns what a call gives on one line, for errors about a field; nothing if it is too long or has named types. */
+export function signResult(tool: Tool, maxLength: number): string | undefined {
+  const result = tool.output ?? tool.learned;
+  const text = result && `${tool.address} returns Promise<${toOneLine(result, "any")}>`;
+  const [namespace = ""] = tool.address.split(".", 1);
+  return text && text.length <= maxLength && !new RegExp(`\\b${namespace}\\.[A-Z]`).test(text) ? text : undefined;
+}
+
 function toOneLine(schema: JsonSchema, open: "unknown" | "any"): string {
   return schemaToType(schema, { commentLength: 0, open })
     .replaceAll(/;\n *\}/g, " }")

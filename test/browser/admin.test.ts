@@ -2,127 +2,113 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 
 import { openEgress } from "../../src/egress/index.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
+import type { StartedApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import { OPERATOR } from "../../src/identity/index.ts";
-import type { Listener } from "../../src/surfaces/admin/listen.ts";
-import { buildWeb } from "../../web/build-web.ts";
+import { EXECUTION, createMemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
+import type { MemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
+import { browserOptions, getBrowser, listenForComplaints, webFolder } from "../fixtures/browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+const options = browserOptions;
 
-const isMissing = !existsSync(CHROMIUM) && process.env["CI"] === undefined;
-const options = {
-  skip: isMissing ? `no browser at ${CHROMIUM}; install chromium to run this` : false,
-  timeout: 60_000,
-};
-
-const webFolder = mkdtempSync(join(tmpdir(), "glovebox-page-"));
-let browser: Browser;
-
-before(async () => {
-  await buildWeb(webFolder);
-  if (!isMissing) browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-});
-after(async () => {
-  if (!isMissing) await browser.close();
-  rmSync(webFolder, { recursive: true });
-});
-
-interface Visit {
+interface Visit extends StartedApp {
   readonly page: Page;
-  readonly listener: Listener;
-  /** Everything that the console reported, including violations of the content security policy. */
   readonly complaints: string[];
 }
 
 /** `#code` is replaced by a valid one-time code. */
-async function visit(t: TestContext, fragment: string, colorScheme: "light" | "dark" = "light"): Promise<Visit> {
-  const context = await browser.newContext({ colorScheme, viewport: { width: 1100, height: 800 } });
+async function visit(t: TestContext, address: string, known: Partial<MemoryGateway> = {}): Promise<Visit> {
+  const context = await getBrowser().newContext({ viewport: { width: 1100, height: 800 } });
   t.after(() => context.close());
-  const { listener, identity } = await startApp(t, webFolder);
-  const code = await identity.sessions.createCode(OPERATOR);
+  const app = await startApp(t, webFolder, known);
+  const code = await app.identity.sessions.createCode(OPERATOR);
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("dialog", (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  await page.goto(`${listener.url}/${fragment === "#code" ? `#code=${code}` : fragment}`);
-  return { page, listener, complaints };
+  const complaints = listenForComplaints(page);
+  await page.goto(`${app.listener.url}/${address.replace(/#code$/, `#code=${code}`)}`);
+  return { ...app, page, complaints };
 }
 
 const section = (page: Page, name: string): Promise<string> => page.getByRole("region", { name }).innerText();
+const open = (page: Page, name: string): Promise<void> =>
+  page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("link", { name }).click();
 
 test("the admin page shows version, isolation, servers, tools and executions", options, async (t) => {
-  const { page, complaints } = await visit(t, "#code");
-  await page.getByText("github.createIssue").waitFor();
-  await page.getByText("LIMIT_TIME").waitFor();
-
-  const header = await page.getByRole("banner").innerText();
-  assert.deepEqual(header.split(/\s*\n\s*/), ["Glovebox", "v9.9.9", "isolation: process", "engine: isolate"]);
+  const { page, complaints } = await visit(t, "executions#code");
+  const table = page.getByRole("table", { name: "Executions" });
+  await table.getByText("LIMIT_TIME").waitFor();
+  assert.match(await table.innerText(), /completed.*250 ms.*failed.*LIMIT_TIME.*100 ms.*running/s);
   assert.match(
-    await page.getByRole("note").innerText(),
-    /^Reduced isolation\. .*does not confine.*\n.*No namespaces: /s,
+    await page.getByRole("complementary", { name: "Glovebox" }).innerText(),
+    /v9\.9\.9, isolation: process, engine: isolate/,
   );
-
+  await open(page, "Servers");
+  await page.getByText("connection refused").waitFor();
   const servers = await section(page, "Servers");
-  assert.match(servers, /github\s+2 tools · stdio\s+ready/);
-  assert.match(servers, /billing\s+0 tools · http\s+failed\s+connection refused\s+Start the server/);
-  assert.match(await section(page, "Recent executions"), /completed.*250 ms.*failed.*100 ms.*LIMIT_TIME.*running.*…/s);
+  assert.match(servers, /billing\s+http\s+failed\s.*connection refused\s+Start the server.*github\s+stdio\s+ready/s);
+  await open(page, "Setup");
+  await page.getByText(/Level process: .*namespaces: This user may not make namespaces/).waitFor();
   assert.deepEqual(complaints, []);
 });
 
-test(
-  "typing in the admin page searches, and a refresh changes neither the search box nor opened entries",
-  options,
-  async (t) => {
-    const { page, complaints } = await visit(t, "#code");
-    await page.getByText("github.createIssue").waitFor();
-    await page.getByLabel("Search tools").fill("list");
-    await page.getByText("github.createIssue").waitFor({ state: "detached" });
-    assert.match(await section(page, "Tools"), /github\.listIssues\s+read\s+Lists issues/);
-    await page.getByText("Last lines of its error output").click();
-    await page.getByLabel("Search tools").focus();
-    for (const _ of [1, 2]) await page.waitForResponse((response) => response.url().endsWith("/api/status"));
-    assert.equal(await page.getByText("line one").isVisible(), true);
-    assert.equal(await page.getByLabel("Search tools").inputValue(), "list");
-    assert.equal(await page.evaluate("document.activeElement.id"), "query");
+test("typing in the admin page searches tools", options, async (t) => {
+  const { page, complaints } = await visit(t, "tools#code");
+  await page.getByText("github.createIssue").waitFor();
+  await page.getByLabel("Search tools").fill("list");
+  await page.getByText("github.createIssue").waitFor({ state: "detached" });
+  assert.match(await section(page, "Tools"), /github\.listIssues\s+read\s.*Lists issues/s);
+  await page.waitForURL("**/tools?query=list");
+  await page.getByLabel("Search tools").fill("no such thing");
+  await page.getByText("No tool matches.").waitFor();
+  assert.deepEqual(complaints, []);
+});
 
-    await page.getByLabel("Search tools").fill("no such thing");
-    await page.getByText("No tool matches.").waitFor();
-    assert.deepEqual(complaints, []);
-  },
-);
+test("a change keeps opened entries, the search box and the focus of the admin page", options, async (t) => {
+  const memory = createMemoryGateway();
+  let health = memory.health();
+  const { page } = await visit(t, "servers#code", { health: () => health });
+  await page.getByText("Last lines of its error output").click();
+  await page.getByRole("link", { name: "Tools" }).first().focus();
+  health = { ...health, upstreams: health.upstreams.map((one) => ({ ...one, tools: 7 })) };
+  await page.getByText("2 servers, 14 tools, 1 need attention").waitFor();
+  assert.equal(await page.getByText("line one").isVisible(), true);
+  assert.equal(await page.evaluate("document.activeElement.textContent"), "Tools");
+});
+
+test("the admin page shows an execution that starts while it is open, and one execution whole", options, async (t) => {
+  const memory = createMemoryGateway();
+  let lines = await memory.history.list({ limit: 50 });
+  const history = { ...memory.history, list: async () => lines };
+  const { page, complaints } = await visit(t, "executions#code", { history });
+  await page.getByText("Live").first().waitFor();
+  await page.getByText("LIMIT_TIME").waitFor();
+  const [one, ...rest] = lines;
+  if (one) lines = [{ ...one, id: EXECUTION, state: "failed", errorCode: "LIMIT_CALLS" }, ...rest];
+  await page.getByText("LIMIT_CALLS").waitFor();
+  await page
+    .getByRole("link", { name: EXECUTION.slice(0, 11) })
+    .first()
+    .click();
+  await page.waitForURL(`**/executions/${EXECUTION}`);
+  await page.getByText("two issues").waitFor();
+  const shown = await page.getByRole("main").innerText();
+  for (const text of ["return (await github.listIssues({})).length;", "no-tool-in-loop", "One call each"])
+    assert.ok(shown.includes(text), text);
+  assert.equal(await page.getByLabel("Result", { exact: true }).innerText(), "2");
+  assert.deepEqual(complaints, []);
+});
 
 test("markup in the text of a server is shown as text on the admin page", options, async (t) => {
-  const { page, complaints } = await visit(t, "#code");
+  const { page, complaints } = await visit(t, "tools#code");
   await page.getByText("Creates an issue <img src=x onerror=alert(1)>", { exact: true }).waitFor();
-  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.locator("img[src=x]").count(), 0);
   assert.deepEqual(complaints, []);
 });
 
@@ -137,9 +123,9 @@ test(
 );
 
 test("the admin page removes the code from the address bar and keeps its session over a reload", options, async (t) => {
-  const { page, listener, complaints } = await visit(t, "#code");
+  const { page, listener, complaints } = await visit(t, "tools#code");
   await page.getByText("github.createIssue").waitFor();
-  assert.equal(page.url(), `${listener.url}/`);
+  assert.equal(page.url(), `${listener.url}/tools`);
   await page.reload();
   await page.getByText("github.createIssue").waitFor();
   assert.deepEqual(complaints, []);
@@ -161,7 +147,7 @@ test("the admin page with an unknown code opens no session", options, async (t) 
 });
 
 test("a person sets a password on the admin page, logs out, and returns by logging in", options, async (t) => {
-  const context = await browser.newContext();
+  const context = await getBrowser().newContext();
   t.after(() => context.close());
   const { listener, identity } = await startApp(t, webFolder, {}, { auth: "required" });
   await identity.people.add("ada", ["operator"], OPERATOR);
@@ -169,30 +155,31 @@ test("a person sets a password on the admin page, logs out, and returns by loggi
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
-  await page.goto(`${listener.url}/login#invite=${code}`);
+  await page.goto(`${listener.url}/login?next=/sessions#invite=${code}`);
   await page.getByLabel("New password").fill("correct horse battery");
-  assert.equal(page.url(), `${listener.url}/login`);
+  assert.equal(page.url(), `${listener.url}/login?next=/sessions`);
   await page.getByLabel("The same again").fill("correct horse batter");
   await page.getByRole("button", { name: "Set password and log in" }).click();
   await page.getByText("The two passwords differ.").waitFor();
   await page.getByLabel("The same again").fill("correct horse battery");
   await page.getByRole("button", { name: "Set password and log in" }).click();
-  await page.getByText("github.createIssue").waitFor();
+  await page.getByText("(this browser)").waitFor();
 
   await page.getByRole("button", { name: "Log out", exact: true }).click();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
-  await page.goto(`${listener.url}/approvals`);
-  await page.getByText("You will return to /approvals").waitFor();
+  await page.goto(`${listener.url}/sessions`);
+  await page.getByText("You will return to /sessions").waitFor();
   await page.getByLabel("Name").fill("ada");
   await page.getByLabel("Password").fill("correct horse batter");
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("alert").getByText("The name or the password is wrong").waitFor();
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByText("github.createIssue").waitFor();
-  assert.deepEqual([page.url(), faults], [`${listener.url}/approvals`, []]);
+  await page.getByText("(this browser)").waitFor();
+  assert.deepEqual([page.url(), faults], [`${listener.url}/sessions`, []]);
 
   const elsewhere = await identity.sessions.open(OPERATOR, "192.0.2.1");
+  await page.reload();
   await page.getByRole("button", { name: `End session ${elsewhere.id}` }).click();
   await page.getByRole("button", { name: `End session ${elsewhere.id}` }).waitFor({ state: "detached" });
   assert.equal(await identity.sessions.find(elsewhere.secret, ""), undefined);
@@ -201,17 +188,24 @@ test("a person sets a password on the admin page, logs out, and returns by loggi
 });
 
 test("the admin page is dark on a dark system and fits a phone", options, async (t) => {
-  const { page } = await visit(t, "#code", "dark");
-  await page.setViewportSize({ width: 380, height: 800 });
+  const { page } = await visit(t, "executions#code");
+  await page.emulateMedia({ colorScheme: "dark" });
   await page.getByText("LIMIT_TIME").waitFor();
-  assert.equal(await page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(16, 19, 22)");
-  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+  const brightness = "parseInt(getComputedStyle(document.body).backgroundColor.slice(4))";
+  assert.ok(Number(await page.evaluate(brightness)) < 40);
+  await page.setViewportSize({ width: 380, height: 800 });
+  for (const name of ["executions", "servers", "tools", "setup", "ledger", "sessions", "approvals"]) {
+    await page.goto(new URL(name, page.url()).href);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, name);
+  }
 });
 
 test("a person who comes from another site lets a client in on a page without scripts", options, async (t) => {
   const arrived: string[] = [];
   const client = createServer((request, response) => {
-    arrived.push(request.url ?? "");
+    // The browser asks for an icon whenever it likes.
+    if (request.url !== "/favicon.ico") arrived.push(request.url ?? "");
     response.setHeader("content-type", "text/html").end(`<a href="${start.replaceAll("&", "&amp;")}">Log in</a>`);
   });
   await new Promise<void>((ready) => client.listen(0, "127.0.0.1", ready));
@@ -227,12 +221,11 @@ test("a person who comes from another site lets a client in on a page without sc
   const query = new URLSearchParams({ ...request, code_challenge_method: "S256" });
   const start = `${listener.url}/oauth/authorize?${query.toString()}`;
 
-  const context = await browser.newContext({ viewport: { width: 700, height: 800 } });
+  const context = await getBrowser().newContext({ viewport: { width: 700, height: 800 } });
   t.after(() => context.close());
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => void complaints.push(message.text()));
-  await page.goto(`${listener.url}/#code=${await identity.sessions.createCode(OPERATOR)}`);
+  const complaints = listenForComplaints(page);
+  await page.goto(`${listener.url}/tools#code=${await identity.sessions.createCode(OPERATOR)}`);
   await page.getByText("github.createIssue").waitFor();
   await page.goto(other);
   complaints.length = 0;

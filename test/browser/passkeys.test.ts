@@ -49,23 +49,25 @@ test("a person adds a passkey in the browser, logs in with it, and confirms a ch
   await devices.send("WebAuthn.enable");
   const { authenticatorId } = await devices.send("WebAuthn.addVirtualAuthenticator", { options: DEVICE });
 
-  await page.goto(`${url}/login#invite=${code}`);
+  await page.goto(`${url}/login?next=/sessions#invite=${code}`);
   await page.getByLabel("New password").fill("correct horse battery");
   await page.getByLabel("The same again").fill("correct horse battery");
   await page.getByRole("button", { name: "Set password and log in" }).click();
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("button", { name: "Remove passkey" }).waitFor();
-  await page.getByRole("button", { name: "Log out", exact: true }).click();
+  await page.getByRole("button", { name: "Log out everywhere" }).click();
+  await page.goto(`${url}/sessions`);
 
   await devices.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await page.getByRole("button", { name: "Log in with a passkey" }).click();
   await page.getByRole("alert").getByText("did not verify you").waitFor();
   await devices.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
   await page.getByRole("button", { name: "Log in with a passkey" }).click();
-  await page.getByText("github.createIssue").waitFor();
+  await page.getByText("(this browser)").waitFor();
 
   room.clock.now += STEP_UP_MS + 1;
   const { id } = await identity.sessions.open(OPERATOR, "192.0.2.1");
+  await page.reload();
   await page.getByRole("button", { name: `End session ${id}` }).click();
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByRole("button", { name: `End session ${id}` }).waitFor({ state: "detached" });

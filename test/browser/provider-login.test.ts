@@ -73,7 +73,7 @@ test("a person logs in at a provider in the browser, and again in another tab fo
   await page.goto(`${listener.url}/approvals`);
   await page.getByRole("button", { name: "Log in with Company" }).click();
   await signIn(page);
-  await page.getByText("github.createIssue").waitFor();
+  await page.getByRole("heading", { name: "Approvals" }).waitFor();
   assert.equal(page.url(), `${listener.url}/approvals`);
   assert.deepEqual(
     (await identity.people.list()).map(({ name, roles, issuer: at }) => [name, roles, at]),
@@ -81,7 +81,9 @@ test("a person logs in at a provider in the browser, and again in another tab fo
   );
 
   room.clock.now = Date.now();
+  await page.goto(`${listener.url}/sessions`);
   const { id } = await identity.sessions.open(OPERATOR, "192.0.2.1");
+  await page.reload();
   await page.getByRole("button", { name: `End session ${id}` }).click();
   const opened = context.waitForEvent("page");
   await page.getByRole("button", { name: "Log in in a new tab" }).click();

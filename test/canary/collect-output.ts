@@ -178,7 +178,15 @@ function textsIn(said: unknown): readonly string[] {
 }
 
 async function readAdminPages(url: string, headers: Record<string, string>): Promise<string> {
-  const addresses = ["/", "/health", "/metrics", "/api/status", "/api/executions", "/api/tools?query=say"];
+  const addresses = [
+    "/",
+    "/health",
+    "/metrics",
+    "/api/status",
+    "/api/executions",
+    "/api/withheld",
+    "/api/tools?query=say",
+  ];
   const read = async (path: string): Promise<string> => {
     const answer = await fetch(url + path, { headers });
     return answer.text();

@@ -64,7 +64,17 @@ const AUTH: typeof SCENARIOS = [
   "iss-normalized",
   "metadata-issuer-mismatch",
 ].map((name) => [`auth/${name}`, AUTH_REVISION] as const);
-const ALL = [...SCENARIOS, ...AUTH];
+/** Servers of the first revision with logins. */
+const OLDEST_REVISION = "2025-03-26";
+const OLDEST: typeof SCENARIOS = [
+  ["auth/2025-03-26-oauth-metadata-backcompat", OLDEST_REVISION],
+  [
+    "auth/2025-03-26-oauth-endpoint-fallback",
+    OLDEST_REVISION,
+    "without any metadata the connector does not guess where to send a person and a code",
+  ],
+];
+const ALL = [...SCENARIOS, ...AUTH, ...OLDEST];
 
 /** Scenarios in which the suite lets the client fail, because it must refuse what the server does. */
 const REFUSALS = new Set([
@@ -99,7 +109,7 @@ test("the scenario list has every client scenario of the conformance suite for t
     .filter(({ revisions }) => !revisions.includes("extension"))
     .flatMap(({ name, revisions }) =>
       revisions
-        .filter((one) => one >= (name.startsWith("auth/") ? AUTH_REVISION : "2025-11-25"))
+        .filter((one) => one >= (name.startsWith("auth/") ? AUTH_REVISION : "2025-11-25") || one === revisions.at(-1))
         .map((one) => `${name} ${one}`),
     );
   assert.deepEqual(ALL.map(([name, revision]) => `${name} ${revision}`).toSorted(), found.toSorted());

@@ -6,7 +6,17 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -36,6 +46,13 @@ const SUITES = ["attacks", "corpus", "launcher", "reachability", "running-child"
 const LIMITS = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
 const RIGHTS = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
 const [BASE_IMAGE, IMAGE] = ["localhost/glovebox-node", "localhost/glovebox"];
+/** As in docs/guide/containers.md. */
+const CONFIG = {
+  server: { host: "0.0.0.0", publicUrl: "https://glovebox.example.com" },
+  sandbox: { isolation: "strict" },
+};
+const GLOVEBOX = "node /app/bin/glovebox.js";
+const SERVE = `echo '${JSON.stringify(CONFIG)}' > glovebox.config.json && ${GLOVEBOX} tokens create team --scopes execute,search --config /data/glovebox.config.json && ${GLOVEBOX} serve --config /data/glovebox.config.json`;
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 const NPM_SETTINGS = join(homedir(), ".npmrc");
 const MOST_ARCHIVE_BYTES = 4 * 1024 ** 3;
@@ -112,6 +129,7 @@ function checkImage(): void {
   const base = join(CACHE, "base");
   rmSync(base, { recursive: true, force: true });
   cpSync(ROOT, base, { recursive: true, verbatimSymlinks: true });
+  chmodSync(join(base, "tmp"), 0o1777); // the copy has other rights
   cpSync(NODE, join(base, "usr/local/bin/node"));
   const npm = execFileSync("npm", ["root", "--global"], { encoding: "utf8" }).trim();
   cpSync(join(npm, "npm"), join(base, "usr/local/lib/node_modules/npm"), { recursive: true });
@@ -123,10 +141,17 @@ function checkImage(): void {
   const settings = existsSync(NPM_SETTINGS) ? ["--volume", `${NPM_SETTINGS}:/root/.npmrc:ro`] : [];
   const build = ["build", "--format", "docker", "--isolation", "chroot", "--network", "host", ...settings];
   podman([...build, "--build-arg", `NODE_IMAGE=${BASE_IMAGE}`, "--tag", IMAGE, "."]);
-  const args = [...RIGHTS, ...LIMITS, "--network", "none", "--read-only", "--tmpfs", "/tmp", IMAGE];
-  const report = podman(["run", "--rm", ...args, "doctor"]);
+  // The health check of the image needs systemd in podman, so its command is run below instead.
+  const own = ["--no-healthcheck", ...RIGHTS, ...LIMITS, "--network", "none", "--read-only", "--tmpfs", "/tmp"];
+  const report = podman(["run", "--rm", ...own, IMAGE, "doctor"]);
   assert.match(report, /isolation: strict/);
+  assert.match(report, /upstream inventory: .*confine strict/);
   console.log("ok     strict in the image of the Dockerfile, read-only and without capabilities");
+  const [check = ""] = /(?<=HEALTHCHECK[^[]*)\[.*\]/.exec(readFileSync("Dockerfile", "utf8")) ?? [];
+  const command = (JSON.parse(check) as string[]).map((part) => `'${part.replaceAll("'", `'\\''`)}'`).join(" ");
+  const serve = `${SERVE} & until ${command}; do sleep 1; kill -0 $! || exit 1; done; kill $!`;
+  podman(["run", "--rm", ...own, "--entrypoint", "/bin/sh", IMAGE, "-c", serve]);
+  console.log("ok     the health check of the image, with authentication on");
 }
 
 function podman(args: readonly string[], input?: Buffer): string {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -159,6 +159,30 @@ describe("the launcher", { skip: isHere ? false : "the launcher of this test is 
 });
 
 describe("the committed native parts", () => {
+  const headers = { x86_64: "x86_64-linux-gnu/asm/unistd_64.h", aarch64: "asm-generic/unistd.h" };
+  for (const [processor, name] of Object.entries(headers)) {
+    const header = join("/usr/include", name);
+    test(
+      `the system call numbers of the launcher for ${processor} are those of the kernel's headers`,
+      { skip: existsSync(header) ? false : `${header} is not installed here` },
+      () => {
+        const source = readFileSync(new URL("../../native/system.h", import.meta.url), "utf8");
+        const own = new RegExp(`__${processor}__\\)\\nenum \\{([^}]*)\\}`).exec(source)?.[1] ?? "";
+        const used = [...own.matchAll(/N_(\w+) = (\d+)/g)].map(([, call, number]) => [call, number]);
+        const text = readFileSync(header, "utf8");
+        const known = new Map(
+          [...text.matchAll(/^#define __NR(?:3264)?_(\w+)\s+(\d+)$/gm)].map(([, call, number]) => [call, number]),
+        );
+        const numberOf = (call = ""): string | undefined => known.get(call) ?? known.get(call.replace(/^new/, ""));
+        assert.ok(used.length > 20);
+        assert.deepEqual(
+          used.filter(([call, number]) => numberOf(call) !== number),
+          [],
+        );
+      },
+    );
+  }
+
   for (const target of NATIVE_TARGETS) {
     for (const part of NATIVE_PARTS) {
       const file = new URL(`../../native/prebuilt/${target}/${part}`, import.meta.url);
@@ -184,6 +208,9 @@ describe("the committed native parts", () => {
 /** The bytes are reproducible with one version of the compiler, that of Debian 12. */
 function missingCompiler(target: (typeof NATIVE_TARGETS)[number]): string | undefined {
   const compiler = target === "linux-x64" ? "gcc" : "aarch64-linux-gnu-gcc";
+  if (target === "linux-arm64" && !existsSync("/usr/aarch64-linux-gnu/include/asm/types.h")) {
+    return "linux-libc-dev-arm64-cross is not installed here";
+  }
   const { stdout } = spawnSync(compiler, ["--version"], { encoding: "utf8" });
   return /Debian 12\.2\.0/.test(stdout ?? "") ? undefined : `${compiler} of Debian 12 is not installed here`;
 }

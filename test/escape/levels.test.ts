@@ -74,6 +74,12 @@ describe("the isolation level that a sandbox reports", { skip: UNCONFINED }, () 
     assert.equal(claims.auto, "process");
   });
 
+  test('isolation "strict" is reached by a gateway that is the first process of a container', async () => {
+    const first = ["--unshare-pid", "--as-pid-1", "--proc", "/proc"];
+    assert.deepEqual(await claimWithout(undefined, first), { strict: { code: "strict", hint: "" }, auto: "strict" });
+    assert.deepEqual(await claimWithout("bwrap", first), { strict: { code: "strict", hint: "" }, auto: "strict" });
+  });
+
   test('isolation "strict" and "auto" report every layer when no tool is hidden', async () => {
     assert.deepEqual(await claimWithout(undefined), { strict: { code: "strict", hint: "" }, auto: "strict" });
   });
@@ -120,10 +126,13 @@ interface Claims {
 }
 
 /** In a separate mount namespace, with the null device over the program, so that it cannot be executed. */
-async function claimWithout(name: "bwrap" | "launcher" | undefined): Promise<Claims> {
+async function claimWithout(
+  name: "bwrap" | "launcher" | undefined,
+  namespaces: readonly string[] = [],
+): Promise<Claims> {
   const bubblewrap = known(findBubblewrap());
   const hidden = name === undefined ? [] : ["--bind", "/dev/null", name === "bwrap" ? bubblewrap : launcher()];
-  const args = ["--dev-bind", "/", "/", ...hidden, "--", process.execPath, CLAIM];
+  const args = ["--dev-bind", "/", "/", ...namespaces, ...hidden, "--", process.execPath, CLAIM];
   const { stdout } = await run(bubblewrap, args, { env: {} });
   return parseClaims(stdout);
 }

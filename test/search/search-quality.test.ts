@@ -16,7 +16,7 @@ const queries = readQueries();
 describe("the search benchmark", () => {
   it("the everyday benchmark has at least 120 queries, and all benchmarks name existing tools", () => {
     assert.ok(readQueries("everyday").length >= 120);
-    for (const corpus of ["model", "everyday"] as const) {
+    for (const corpus of ["model", "everyday", "third", "fourth", "third everyday", "fourth everyday"] as const) {
       const names = new Set([...toSnapshot(readServers(corpus)).tools.values()].map(nameOf));
       const right = readQueries(corpus).flatMap((one) => [...one.right]);
       assert.deepEqual(
@@ -51,6 +51,13 @@ describe("search quality", () => {
   });
   it("search has a right tool among the first five for 17 of 20 requests of models", () => {
     assert.ok(evaluate(readQueries("model"), rank).recall5 >= 0.85);
+  });
+  it("search has a right tool among the first five for 17 of 20 queries that nothing is tuned with", () => {
+    const everyday = rankWith(createSearch(toSnapshot(readServers("everyday"))));
+    assert.ok(evaluate(readQueries("third"), rank).recall5 >= 0.85);
+    assert.ok(evaluate(readQueries("third everyday"), everyday).recall5 >= 0.85);
+    assert.ok(evaluate(divide(readQueries("fourth")).held, rank).recall5 >= 0.9);
+    assert.ok(evaluate(divide(readQueries("fourth everyday")).held, everyday).recall5 >= 0.9);
   });
   it("search loses nearly nothing by leaving out what is less relevant", () => {
     // Three of 75 requests of models find their tool only with a limit or a cursor.

@@ -284,7 +284,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ),
   "sandbox.limits.depth": limits("return [[[[[[1]]]]]]", { depth: 3 }, ["LIMIT_SIZE", [[[[[[1]]]]]]]),
   "sandbox.limits.hostMs": limits(
-    "for (let i = 0; i < 50; i++) await probe.echo({ text: 'x'.repeat(1_000) }); return 1",
+    "for (let i = 0; i < 20; i++) await probe.echo({ text: 'x'.repeat(100_000) }); return 1",
     { hostMs: 1 },
     ["LIMIT_TIME", 1],
   ),

@@ -13,12 +13,11 @@ import type { ProgramSyntax } from "../program-syntax.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { functionAround } from "../surroundings.ts";
-import { traceRead } from "./trace-read.ts";
+import { showExpression, traceRead } from "./trace-read.ts";
 import type { ProgramRead } from "./trace-read.ts";
 
 const MAX_READS = 20;
 const MAX_DEPTH = 6;
-const MAX_TEXT = 60;
 
 interface ReadSearch {
   readonly syntax: ProgramSyntax;
@@ -137,8 +136,6 @@ function addRead(node: AnyNode, path: readonly string[], search: ReadSearch, bes
   const { syntax, locate, isOnly, reads } = search;
   const traced = traceRead(node, syntax);
   if (!traced && node.type === "Identifier") return;
-  const text = syntax.source.slice(syntax.toAuthor(node.start), syntax.toAuthor(node.end)).replace(/\s+/gu, " ");
-  const expression = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
-  const place = locate(syntax.toAuthor(node.start));
-  reads.push(defined({ path, expression, beside, isOnly: isOnly || undefined, ...traced, ...place }));
+  const shown = showExpression(node, syntax, locate);
+  reads.push(defined({ path, beside, isOnly: isOnly || undefined, ...traced, ...shown }));
 }

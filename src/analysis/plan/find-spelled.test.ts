@@ -25,6 +25,8 @@ describe("calls that name a tool in a string", () => {
     ["await mcp__files__read({ path: 1 })", "mcp__files__read", "{ path: 1 }"],
     ['await client.request({ method: "tools/call", params: { name: "read", arguments: {} } })', "read", "{}"],
     ['await use_tool({ server_name: "files", tool_name: "read", arguments: {} })', "files.read", "{}"],
+    ['await files.callTool("read", { path: 1 })', "files.read", "{ path: 1 }"],
+    ['await files.call({ name: "read", arguments: { path } })', "files.read", "{ path }"],
     ['await glovebox.call("files.read", {})', "files.read", "{}"],
     ['({ "name": "files.read", "arguments": { "path": "a" } })', "files.read", '{ "path": "a" }'],
     ['[{ "type": "tool_use", "name": "read", "input": {} }]', "read", "{}"],
@@ -48,6 +50,7 @@ describe("programs without such calls", () => {
     "({ total: 1, items: [] })",
     'await glovebox.search("files.read")',
     "await fils.read({ path: 1 })",
+    "await files.call({ path: 1 })",
   ]) {
     it(`are left alone: ${source}`, () => assert.deepEqual(spelledIn(source), []));
   }

@@ -40,7 +40,7 @@ export function findSpelled(syntax: ProgramSyntax, unknown: readonly string[]): 
   const found: Spelled[] = [];
   for (const node of tree.nodes) {
     if (node.type !== "CallExpression") continue;
-    const call = readCall(node, roots, syntax);
+    const call = readCall(node, roots, syntax) ?? readOwnCall(node, syntax);
     if (call) found.push(call);
     if (found.length >= MAX_CALLS) break;
   }
@@ -65,6 +65,21 @@ function readCall(node: CallExpression, roots: ReadonlySet<string>, syntax: Prog
   const texts = [...joinAll(given.strings), ...given.strings, ...joinChain(chain, given.strings)];
   const named = given.strings.length > 0 ? texts : [...texts, chain.slice(-2).join("."), chain.at(-1) ?? ""];
   return toSpelled(node, { ...given, texts: named, callee: chain.join(".") }, syntax);
+}
+
+/** Methods that a server does not have and that take the name of a tool. */
+const CALLERS = setOf("callTool call invoke invokeTool execute executeTool runTool useTool request");
+
+/** `memory.callTool("readGraph", { … })`. */
+function readOwnCall(node: CallExpression, syntax: ProgramSyntax): Spelled | undefined {
+  const chain = readChain(node.callee, syntax);
+  const [root = "", method = "", ...others] = chain ?? [];
+  const isOurs = syntax.namespaces.has(root) && others.length === 0 && CALLERS.has(method);
+  if (!chain || !isOurs || syntax.toolsOf(root).length === 0 || syntax.toolsOf(root).includes(method)) return undefined;
+  const given = readArguments(node);
+  if (given.strings.length === 0) return undefined;
+  const texts = [...given.strings.map((text) => `${root}.${text}`), ...given.strings];
+  return { ...toSpelled(node, { ...given, texts, callee: chain.join(".") }, syntax), isOwn: true };
 }
 
 function toSpelled(

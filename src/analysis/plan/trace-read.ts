@@ -2,6 +2,7 @@
 
 import type { AnyNode } from "acorn";
 import type { Program } from "../../domain/index.ts";
+import type { SourcePosition } from "../locate.ts";
 import { calledTool, withoutChain } from "../program-syntax.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import { staticName } from "../read-tree.ts";
@@ -17,6 +18,19 @@ const SOME: ReadonlySet<string> = new Set(["filter", "slice", "sort", "toSorted"
 const ONE: ReadonlySet<string> = new Set(["find", "findLast", "at", "pop", "shift"]);
 /** Methods whose callback gets the items first. */
 const EACH: ReadonlySet<string> = new Set(["map", "flatMap", "forEach", "filter", "find", "some", "every"]);
+
+const MAX_TEXT = 60;
+
+/** An expression as its author wrote it, shortened, and its place. */
+export function showExpression(
+  node: AnyNode,
+  { source, toAuthor }: ProgramSyntax,
+  locate: (offset: number) => SourcePosition,
+): Pick<ProgramRead, "expression" | "line" | "column"> {
+  const text = source.slice(toAuthor(node.start), toAuthor(node.end)).replace(/\s+/gu, " ");
+  const expression = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  return { expression, ...locate(toAuthor(node.start)) };
+}
 
 export function traceRead(node: AnyNode, syntax: ProgramSyntax, steps = MAX_STEPS): Traced | undefined {
   const inner = withoutChain(node);

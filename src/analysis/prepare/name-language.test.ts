@@ -32,6 +32,12 @@ describe("a source in another language", () => {
       "$ ls -la",
     ],
     SQL: ["SELECT a FROM b WHERE c > 1;", "insert into b (a) values (1)", "update b set a = 1 where c = 2"],
+    Go: ['package main\n\nimport "fmt"\n\nfunc main() {\n\tfmt.Println("x")\n}'],
+    Ruby: ["require 'json'\nputs 1", "files.read.each do |row|\n  puts row\nend"],
+    PHP: ["<?php\necho 1;"],
+    Rust: ['fn main() {\n    println!("x");\n}'],
+    Java: ["import java.util.List;\npublic class A {}"],
+    PowerShell: ["$rows = Get-ChildItem\n$rows | Select-Object Name"],
     "a tool call in XML": ['<invoke name="read">\n<parameter name="path">a</parameter>\n</invoke>'],
   };
   for (const [language, sources] of Object.entries(cases)) {

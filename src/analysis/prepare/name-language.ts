@@ -30,6 +30,17 @@ const SQL = [
   /^(?:create|drop|alter)\s+(?:table|view|index)\b/i,
   /^with\s+\w+\s+as\s*\(/i,
 ];
+/** By a line that only this language has. */
+const OTHERS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ["Go", /^(?:package \w+|func (?:\(\w+ \*?\w+\) )?\w+\(.*\).*\{|import \()$/],
+  ["Go", /^func main\(\)/],
+  ["Rust", /^(?:(?:pub )?fn \w+.*\{|use \w+(?:::\w+)+;|let mut \w+.*;)$/],
+  ["Java", /^(?:import java[\w.]*;|public (?:static |final )*(?:class|void|int) .*)$/],
+  ["C#", /^(?:using System[\w.]*;|namespace [\w.]+;?)$/],
+  ["PowerShell", /^(?:\$\w+ = .*|(?:Get|Set|Invoke|Write|New|Remove|Import)-[A-Z]\w+.*)$/],
+  ["Lua", /^local (?:function )?\w+.*(?:=|\().*$/],
+  ["Ruby", /^(?:require ['"][\w/]+['"]|puts .+|def \w+[^:]*|.+\bdo \|\w+.*\||.+\.each \{ ?\|.*)$/],
+];
 const TAGS = /^<(?:\w+:)?(?:function_calls|invoke|tool_call|tool_use|use_mcp_tool)\b/;
 
 /** A name with its article, for "This is …"; `undefined` if nothing is certain. */
@@ -40,11 +51,13 @@ export function nameLanguage(source: string): string | undefined {
     .map((line) => line.slice(0, MAX_LINE_CHARS).trim())
     .filter((line) => line !== "");
   if (TAGS.test(text)) return "a tool call in XML";
+  if (text.startsWith("<?php")) return "PHP";
   if (SQL.some((pattern) => pattern.test(text.slice(0, MAX_LINE_CHARS)))) return "SQL";
   if (text.startsWith("#!/") || lines.some((line) => COMMANDS.test(line))) {
     return PYTHON.slice(0, 2).some((pattern) => lines.some((line) => pattern.test(line))) ? "Python" : "a shell script";
   }
-  return lines.some((line) => PYTHON.some((pattern) => pattern.test(line))) ? "Python" : undefined;
+  if (lines.some((line) => PYTHON.some((pattern) => pattern.test(line)))) return "Python";
+  return OTHERS.find(([, pattern]) => lines.some((line) => pattern.test(line)))?.[0];
 }
 
 /** What to write instead, with the first tools that the source names in the spelling of its own language. */

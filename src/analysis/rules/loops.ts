@@ -43,6 +43,11 @@ function explain(reason: StuckReason | { readonly kind: "constant" }): Pick<Obje
         message: "this loop cannot end: nothing in it changes its condition, breaks, returns or fails",
         fix: "change what the condition reads, or add a `break`",
       };
+    case "clock":
+      return {
+        message: "this loop cannot end: the clock stands still until the program waits for something",
+        fix: "wait with `await new Promise((done) => setTimeout(done, ms))`",
+      };
     case "counter":
       return {
         message: `this loop cannot end: \`${reason.name}\` moves away from its bound, and nothing else ends the loop`,

@@ -100,6 +100,18 @@ const TWINS: readonly (readonly [endless: string, ...ending: string[]])[] = [
     "function* ids() { const on = true; let n = 0; while (on) yield n++ }",
   ],
   [
+    "const start = Date.now(); while (Date.now() - start < 20) {}",
+    "const start = Date.now(); while (Date.now() - start < 20) await new Promise((done) => setTimeout(done, 5))",
+    "const start = Date.now(); let n = 0; while (Date.now() - start < 20 && n < 5) n++",
+    "const start = Date.now(); while (Date.now() - start < 20) { if (f()) break }",
+    "const Date = input; const start = Date.now(); while (Date.now() - start < 20) {}",
+  ],
+  ["const end = new Date().getTime() + 5; while (new Date().getTime() < end);", "while (new Date(input.a) < 5) f()"],
+  [
+    "const t = performance.now(); while (performance.now() < t + 5) { f() }",
+    "const t = performance.now(); while (performance.now() < t + 5) { await f() }",
+  ],
+  [
     "async function go(n) { let i = 0; while (i < n) { console.log(i) } }",
     "async function go(n) { let i = 0; while (i < n) { i++ } }",
   ],

@@ -13,8 +13,8 @@ import type { ProgramSyntax } from "../program-syntax.ts";
 import { readSteps } from "./counter-steps.ts";
 import type { CounterStep } from "./counter-steps.ts";
 
-/** Why a loop cannot end: `still` if nothing changes its condition, otherwise the name of the counter. */
-export type StuckReason = { readonly kind: "still" } | { readonly kind: "counter"; readonly name: string };
+/** Why a loop cannot end: `still` if nothing changes its condition, `clock` if only the time would, or a counter. */
+export type StuckReason = { readonly kind: "still" | "clock" } | { readonly kind: "counter"; readonly name: string };
 
 const MAX_STEPS = 40;
 /** Names with more writes count as changing. */
@@ -67,7 +67,20 @@ function findReason(test: AnyNode, facts: LoopFacts, steps: number): StuckReason
   }
   const counter = node.type === "BinaryExpression" ? findRunaway(node, facts) : undefined;
   if (counter !== undefined) return { kind: "counter", name: counter };
-  return isFixed(node, facts, steps) ? { kind: "still" } : undefined;
+  if (!isFixed(node, facts, steps)) return undefined;
+  return { kind: facts.tree.within(node).some((part) => isClock(part, facts)) ? "clock" : "still" };
+}
+
+/** `Date.now()`, `performance.now()` or `new Date()`: the time stands still until the program waits for something. */
+function isClock(node: AnyNode, { globals }: Pick<ProgramSyntax, "globals">): boolean {
+  const isGlobal = (name: AnyNode, ...names: readonly string[]): boolean =>
+    name.type === "Identifier" && names.includes(name.name) && !globals.bindingOf(name);
+  if (node.type === "NewExpression") return node.arguments.length === 0 && isGlobal(node.callee, "Date");
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return false;
+  const { object, property, computed } = node.callee;
+  const name = staticName(property, computed);
+  if (name === "now") return isGlobal(object, "Date", "performance");
+  return (name === "getTime" || name === "valueOf") && isClock(withoutParens(object), { globals });
 }
 
 /** Whether an expression has the same value in every round. */
@@ -91,6 +104,9 @@ function isFixed(part: AnyNode, facts: LoopFacts, steps: number): boolean {
       return node.expressions.every((each) => isFixed(each, facts, steps - 1));
     case "ChainExpression":
       return isFixed(node.expression, facts, steps - 1);
+    case "CallExpression":
+    case "NewExpression":
+      return isClock(node, facts) && !facts.tree.within(facts.loop).some(({ type }) => WAITING.has(type));
     case "MemberExpression":
       if (node.computed && !isFixed(node.property, facts, steps - 1)) return false;
       return isFixed(node.object, facts, steps - 1) && !facts.hasEffects();
@@ -98,6 +114,8 @@ function isFixed(part: AnyNode, facts: LoopFacts, steps: number): boolean {
       return false;
   }
 }
+
+const WAITING: ReadonlySet<string> = new Set(["AwaitExpression", "YieldExpression", "ForOfStatement"]);
 
 /** `input` is the only global that a program gets as data. */
 function isSteadyName(node: AnyNode, facts: LoopFacts): boolean {

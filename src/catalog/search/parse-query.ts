@@ -1,12 +1,14 @@
 /** Parses a query into words without stop words, each with synonyms, translations and corrections of typos. */
 
 import { INTENTS } from "./intents.ts";
+import { LIFE_TOPICS } from "./life-topics.ts";
 import { TRANSLATIONS } from "./other-languages.ts";
 import { PHRASES } from "./phrases.ts";
 import { splitWords, stem } from "./split-terms.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
 import { TOPICS } from "./topics.ts";
 import type { Vocabulary } from "./vocabulary.ts";
+import { WORK_TOPICS } from "./work-topics.ts";
 
 /** One alternative for a word of the query; all of its terms together have this weight. */
 export interface Alternative {
@@ -21,6 +23,8 @@ export type QueryWord = readonly Alternative[];
 const MAX_WORDS = 24;
 const EQUAL_WEIGHT = 0.85;
 const NEAR_WEIGHT = 0.6;
+/** An everyday word that asks for the words of tools. */
+const TOPIC_WEIGHT = 0.6;
 const SIMILAR_WEIGHT = 0.8;
 const PREFIX_WEIGHT = 0.7;
 const GUESSED_SYNONYM = 0.8;
@@ -252,12 +256,12 @@ function toRelated(): ReadonlyMap<string, readonly Alternative[]> {
       for (const other of stems) if (other !== word) own.set(other, Math.max(weight, own.get(other) ?? 0));
     }
   }
-  for (const line of TOPICS) {
+  for (const line of [...TOPICS, ...WORK_TOPICS, ...LIFE_TOPICS]) {
     const [asked = [], words = []] = line.split(": ").map((part) => part.split(" ").map(stem));
     for (const word of words) {
       const own = related.get(word) ?? new Map<string, number>();
       related.set(word, own);
-      for (const other of asked) if (other !== word) own.set(other, Math.max(NEAR_WEIGHT, own.get(other) ?? 0));
+      for (const other of asked) if (other !== word) own.set(other, Math.max(TOPIC_WEIGHT, own.get(other) ?? 0));
     }
   }
   return new Map([...related].map(([word, own]) => [word, toAlternatives(own)]));

@@ -75,7 +75,14 @@ export function* createSearchIndex(tools: readonly Tool[]): SlicedWork<SearchInd
     if (postings.size % PIECE_TERMS === 0) yield;
   }
   const rarityOf = (term: string): number => rarity(postings.get(term)?.tools.length ?? 0);
-  const [names, servers] = [tools.map(ownNameTerms), tools.map(serverTerms)];
+  const names: (readonly string[])[] = [];
+  const servers: (readonly string[])[] = [];
+  for (const tool of tools) {
+    if (names.length % PIECE_TOOLS === PIECE_TOOLS - 1) yield;
+    names.push(ownNameTerms(tool));
+    servers.push(serverTerms(tool));
+  }
+  yield;
   const vocabulary = createVocabulary(postings.keys(), new Set([...names, ...servers].flat()));
   return { tools, postings, vocabulary, names, servers, rarityOf };
 }

@@ -296,3 +296,34 @@ describe("preparing a search", () => {
     assert.equal(createSearch(MANY)({ query: "part 7" }).tools[0]?.name, "many.getPart7");
   });
 });
+
+describe("the index of a search", () => {
+  const openLarge = (clock: number) => {
+    const tools = Array.from({ length: 300 }, (_, at) => [`tool${clock}_${at}`, `Does thing ${at}`] as const);
+    return createSearch(createSnapshot([contribution("large", tools)], clock));
+  };
+  const countSteps = (...all: readonly Generator<undefined, void>[]): number => {
+    let open = [...all];
+    let steps = 0;
+    for (; open.length > 0; steps += open.length) open = open.filter((one) => one.next().done !== true);
+    return steps;
+  };
+
+  it("is built once by searches that prepare at the same time", () => {
+    const alone = countSteps(openLarge(1).prepare({ query: "thing" }));
+    assert.ok(alone > 100, `${alone} steps`);
+    const shared = openLarge(2);
+    const together = countSteps(...Array.from({ length: 8 }, () => shared.prepare({ query: "thing" })));
+    assert.ok(together <= alone + 8, `${together} steps together, ${alone} alone`);
+    assert.equal(shared({ query: "thing 7" }).tools[0]?.name, "large.tool27");
+    assert.equal(countSteps(shared.prepare({ query: "thing" })), 0);
+  });
+  it("is finished by a later search if the first one stops", () => {
+    const search = openLarge(3);
+    const first = search.prepare({ query: "thing" });
+    first.next();
+    assert.equal(first.return().done, true);
+    countSteps(search.prepare({ query: "thing" }));
+    assert.equal(search({ query: "thing 7" }).tools[0]?.name, "large.tool37");
+  });
+});

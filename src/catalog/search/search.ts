@@ -47,7 +47,10 @@ export interface SearchOptions {
 
 export interface Search {
   (request: SearchRequest, options?: SearchOptions): SearchResult;
-  /** Builds the index of the words with pauses, if the request needs one; otherwise the search builds it at once. */
+  /**
+   * Builds the index of the words with pauses, if the request needs one; otherwise the search builds it at once.
+   * Searches that prepare at the same time build one index together.
+   */
   prepare(request: SearchRequest): SlicedWork<void>;
 }
 
@@ -79,6 +82,7 @@ export function createSearch(snapshot: CatalogSnapshot): Search {
 
 function openSearch(snapshot: CatalogSnapshot): Search {
   let index: SearchIndex | undefined;
+  let building: SlicedWork<SearchIndex> | undefined;
   const all = [...snapshot.tools.values()];
   const find = (request: SearchRequest, options: SearchOptions = {}): SearchResult => {
     const { query, limit } = parseRequest(request);
@@ -97,7 +101,14 @@ function openSearch(snapshot: CatalogSnapshot): Search {
     return defined({ tools, cursor: next < listed.length ? toCursor(next, search) : undefined });
   };
   function* prepare(request: SearchRequest): SlicedWork<void> {
-    if (!index && parseRequest(request).query !== "") index = yield* createSearchIndex(all);
+    if (parseRequest(request).query === "") return;
+    while (!index) {
+      building ??= createSearchIndex(all);
+      const next = building.next();
+      if (next.done === true) index = next.value;
+      else yield;
+    }
+    building = undefined;
   }
   return Object.assign(find, { prepare });
 }

@@ -63,3 +63,21 @@ describe("the size of a learned shape", () => {
     });
   }
 });
+
+describe("the keys of objects that are maps", () => {
+  const MAX_FIELDS = 64;
+  /** As many maps as given before a field, with `keys` keys each. */
+  const maps = (count: number, keys: number): Json =>
+    Array.from({ length: count }, (_, map) =>
+      Object.fromEntries(Array.from({ length: keys }, (__, at) => [`key${map}x${at}`, at])),
+    );
+  for (const [keys, isSeen] of [
+    [MAX_FIELDS, true],
+    [MAX_NODES, false],
+  ] as const) {
+    it(`${isSeen ? "include" : "omit"} a field after an object with ${keys} keys: listing them is work, too`, () => {
+      const { required } = toSchema(shapeOf({ first: maps(1, keys), last: 1 }));
+      assert.deepEqual(required, isSeen ? ["first", "last"] : ["first"]);
+    });
+  }
+});

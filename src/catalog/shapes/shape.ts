@@ -17,6 +17,7 @@ export interface Shape {
 
 /** Nothing is known, or nothing can be: it stays so. */
 export const UNKNOWN: Shape = {};
+/** Values that are looked at, and keys that are listed in vain. */
 const MAX_NODES = 3000;
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 8;
@@ -127,6 +128,7 @@ function lookAtItems(items: readonly Json[], depth: number, budget: NodeBudget):
 
 function lookAtFields(value: JsonObject, depth: number, budget: NodeBudget): Shape {
   const keys = Object.keys(value);
+  budget.nodes -= Math.max(0, keys.length - MAX_FIELDS);
   const fields: [string, Shape][] = [];
   for (const key of keys.slice(0, MAX_FIELDS)) {
     if (budget.nodes < 1) break;

@@ -8,6 +8,8 @@ import {
   isBinaryExpression,
   isCallExpression,
   isIdentifier,
+  isParameterDeclaration,
+  isPropertyAccessExpression,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
 
@@ -43,11 +45,27 @@ export function createAwaitMistake(
 function findFix(promise: Node, file: SourceFile, origins: Origins): Fix | undefined {
   const declared = isIdentifier(promise) ? origins.declarationOf(promise) : undefined;
   const made = declared && isVariableDeclaration(declared) ? declared.initializer : undefined;
+  const all = declared && listAround(declared, origins);
+  if (all && mayAwait(all)) {
+    return { start: all.getStart(file), end: all.end, text: `await Promise.all(${textOf(all, file)})` };
+  }
   const target = made && origins.isPromise(origins.typeOf(made)) ? made : promise;
   if (!mayAwait(target)) return undefined;
   const [start, text] = [target.getStart(file), textOf(target, file)];
   const isWhole = target === made || isLoose(target);
   return { start, end: target.end, text: isWhole ? `await ${text}` : `(await ${text})` };
+}
+
+/** `ids.map(async …)` of `const list = ids.map(async …)`, if this is a parameter of a callback of `list`. */
+function listAround(parameter: Node, origins: Origins): Node | undefined {
+  const callback = isParameterDeclaration(parameter) ? parameter.parent : undefined;
+  const call = callback?.parent;
+  if (!callback || !call || !isCallExpression(call) || call.arguments[0] !== callback) return undefined;
+  const { expression: method } = call;
+  const list = isPropertyAccessExpression(method) ? method.expression : undefined;
+  const declared = list && isIdentifier(list) ? origins.declarationOf(list) : undefined;
+  const made = declared && isVariableDeclaration(declared) ? declared.initializer : undefined;
+  return made && isCallExpression(made) ? made : undefined;
 }
 
 /** Whether `await` needs no parentheses here. */

@@ -17,7 +17,7 @@ import {
 } from "typescript/unstable/ast/is";
 
 import { defined } from "../../domain/index.ts";
-import type { Mistake } from "../wire.ts";
+import type { Fix, Mistake } from "../wire.ts";
 import type { ApiDiagnostic } from "./judge.ts";
 import { createAwaitMistake } from "./judge-await.ts";
 import { describePrimitive } from "./judge-primitive.ts";
@@ -65,11 +65,29 @@ export function judgeProperty({ file, node, origins }: ApiDiagnostic): Mistake |
     origins.ofType(type) ?? origins.ofName(access.receiver) ?? traceForeign(letters ?? access.receiver, type, context);
   if (!origin) return undefined;
   const doubtful = access.isGuarded || isTestedLater(access, { file, origins });
-  const missing = { start: node.getStart(file), name: access.name, doubtful };
-  const mistake = toMistake(origin, missing, textOf(access.receiver, file));
+  const name = origin.kind === "namespace" ? calledPath(access, file) : access.name;
+  const missing = { start: node.getStart(file), name, doubtful };
+  const found = toMistake(origin, missing, textOf(access.receiver, file));
+  const holder = found.kind === "unknown-field" && access.value && origins.onlyHolder(type, access.name);
+  const mistake = holder ? defined({ ...found, fix: readThrough(access, holder, file) }) : found;
   const primitive = origins.primitiveOf(type);
   if (mistake.kind !== "unknown-field" || primitive === undefined) return mistake;
   return describePrimitive(mistake, { primitive, receiver: letters ?? access.receiver, access: access.value }, context);
+}
+
+/** `issues.list` of `tracker.issues.list()`: a server's tools have no groups. */
+function calledPath({ name, value }: PropertyAccess, file: SourceFile): string {
+  const next = value?.parent;
+  const isGroup =
+    next && isPropertyAccessExpression(next) && next.expression === value && isCallExpression(next.parent);
+  return isGroup && next.parent.expression === next ? `${name}.${textOf(next.name, file)}` : name;
+}
+
+/** `r.map` where only the field `rows` is an array: `r.rows.map`. */
+function readThrough({ receiver, name, value }: PropertyAccess, holder: string, file: SourceFile): Fix | undefined {
+  const text = textOf(receiver, file);
+  if (!value || !isIdentifier(receiver)) return undefined;
+  return { start: value.getStart(file), end: value.end, text: `${text}.${holder}.${name}` };
 }
 
 /** The string whose letters a pattern takes apart: `for (const { name } of text)`. */

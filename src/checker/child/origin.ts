@@ -46,8 +46,12 @@ export interface Origins {
   /** Whether any name may be read from the type: it has an index signature or is like an array. */
   readonly isOpen: (type: Type) => boolean;
   readonly hasProperty: (type: Type, name: string) => boolean;
+  /** The only field of an object that is an array or a string and has this property of the language. */
+  readonly onlyHolder: (type: Type | undefined, name: string) => string | undefined;
 }
 
+/** Of larger objects, no field is the obvious one. */
+const MAX_FIELDS = 12;
 const VAGUE = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never;
 const PRIMITIVES = [
   [TypeFlags.StringLike, "string"],
@@ -93,6 +97,7 @@ export function createOrigins({ project, apiFile, programFile }: CompiledProgram
     },
     isOpen: (type) => checker.isArrayLikeType(type) || checker.getIndexInfosOfType(type).length > 0,
     hasProperty: (type, name) => checker.getPropertyOfType(type, name) !== undefined,
+    onlyHolder: (type, name) => type && findHolder(type, name, { checker, primitiveOf }),
     typeOf,
     isVague: (type) => !type || (type.flags & VAGUE) !== 0,
     isPromise,
@@ -105,6 +110,22 @@ export function createOrigins({ project, apiFile, programFile }: CompiledProgram
       return declared?.path === programFile ? declared.resolve(project) : undefined;
     },
   };
+}
+
+function findHolder(
+  type: Type,
+  name: string,
+  { checker, primitiveOf }: Pick<CompiledProgram["project"], "checker"> & Pick<Origins, "primitiveOf">,
+): string | undefined {
+  if (type.isUnionType() || checker.isArrayLikeType(type)) return undefined;
+  const fields = checker.getPropertiesOfType(type).slice(0, MAX_FIELDS);
+  const holders = fields.filter((field) => {
+    const own = checker.getTypeOfSymbol(field);
+    if (!own || own.isUnionType()) return false;
+    const isHolder = checker.isArrayType(own) || primitiveOf(own) === "string";
+    return isHolder && checker.getPropertyOfType(checker.getApparentType(own) ?? own, name) !== undefined;
+  });
+  return holders.length === 1 ? holders[0]?.name : undefined;
 }
 
 /** A union of different tools has no origin; a union of values of several tools has no address. */

@@ -12,6 +12,9 @@ import { parseTextPattern } from "./values/text-pattern.ts";
 const TESTS = ["equals", "is", "oneOf", "prefix", "matches"] as const;
 const RANGE = ["min", "max"] as const;
 
+/** Rules that Glovebox has without a configuration. An approval remembers the rule that asked by its id. */
+const OWN_ID = /^(?:(?:access|flow|profile):|(?:builtin|input)$)/;
+
 type RuleOrigin = "configuration" | "rule file";
 
 function toDefaultId(index: number, origin: RuleOrigin): string {
@@ -32,6 +35,8 @@ export function checkRules(
     const id = typeof written === "string" ? written : toDefaultId(index, origin);
     if (parseRuleId(id) === undefined)
       problems.refuse([...at, "id"], "expected an id of 1 to 64 characters without control characters");
+    if (OWN_ID.test(id))
+      problems.refuse([...at, "id"], `${quote(id)} can be mistaken for a rule of Glovebox itself; use another id`);
     if (known.has(id)) problems.refuse([...at, "id"], `another rule has the id ${quote(id)}; use different ids`);
     known.add(id);
     for (const [number, condition] of (Array.isArray(when) ? when : []).entries()) {

@@ -1,7 +1,7 @@
 /** What a server is refused before it starts: a level that cannot be reached, and files that cannot be given. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -15,7 +15,7 @@ import { findMissing } from "./find-missing.ts";
 import { examineMachine } from "./machine.ts";
 import type { Machine } from "./machine.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "glovebox-confiner-"));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-confiner-")));
 const home = join(folder, "home");
 const docs = join(home, "docs");
 mkdirSync(docs, { recursive: true });
@@ -23,6 +23,8 @@ const script = join(home, "app", "dist", "server.mjs");
 mkdirSync(join(home, "app", "dist"), { recursive: true });
 writeFileSync(join(home, "app", "package.json"), "{}");
 writeFileSync(script, "");
+symlinkSync(join(home, "app"), join(docs, "link"));
+mkdirSync(join(docs, "drafts"));
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const real = await examineMachine();
@@ -35,10 +37,19 @@ interface Case {
   readonly named?: readonly NamedPlace[];
   readonly machine?: Partial<Machine>;
   readonly command?: string;
+  readonly args?: readonly string[];
   readonly locatePackage?: NonNullable<ConfinerOptions["locatePackage"]>;
 }
 
-async function launch({ level = "strict", files, named = [], machine, command, ...more }: Case): Promise<ServerLaunch> {
+async function launch({
+  level = "strict",
+  files,
+  named = [],
+  machine,
+  command,
+  args,
+  ...more
+}: Case): Promise<ServerLaunch> {
   const id = parseConnectorId("up");
   assert.ok(id);
   const confine = createConfiner({
@@ -54,7 +65,7 @@ async function launch({ level = "strict", files, named = [], machine, command, .
     createPassword: () => "password",
     onRequest: async () => undefined,
   });
-  return confine({ command: command ?? process.execPath, args: [script], cwd: folder, env: { KEY: "value" } });
+  return confine({ command: command ?? process.execPath, args: args ?? [script], cwd: folder, env: { KEY: "value" } });
 }
 
 /** The value after each occurrence of an option, and the one after that. */
@@ -114,6 +125,11 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
       /files\.write\[0\] is \/proc\/1, which no confined server may have/,
     ],
     [
+      "a link below a folder that the server can write",
+      { files: { read: [join(docs, "link")], write: [docs] } },
+      new RegExp(`${docs}/link leads to ${home}/app by a link, and the server can change links below ${docs}$`),
+    ],
+    [
       "an argument that names the home folder",
       { named: [{ key: "args[1]", path: home }] },
       /its args\[1\] names a folder that contains your whole home folder/,
@@ -138,6 +154,40 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
     assert.deepEqual(valuesOf(started, "--bind"), [docs]);
     assert.ok(valuesOf(started, "--ro-bind").includes(join(home, "app")));
     assert.ok(!valuesOf(started, "--ro-bind").includes(home));
+  });
+
+  test("a folder below one that the server can write is given, and so is a link where it cannot write", async () => {
+    const [drafts, link] = [join(docs, "drafts"), join(docs, "link")];
+    await using inside = await launch({ files: { read: [drafts], write: [docs] } });
+    assert.deepEqual(valuesOf(inside, "--bind"), [docs]);
+    assert.ok(valuesOf(inside, "--ro-bind").includes(drafts));
+    await using linked = await launch({ files: { read: [docs, link], write: [] } });
+    assert.ok(valuesOf(linked, "--ro-bind").includes(link));
+  });
+
+  test("packages that are links are not given to a server that can write their folder", async () => {
+    const modules = join(home, "linked", "node_modules");
+    mkdirSync(join(modules, "up"), { recursive: true });
+    const [own, other] = [join(modules, "up", "serve.mjs"), join(home, "app")];
+    writeFileSync(own, "");
+    symlinkSync(other, join(modules, "other"));
+    const start = (write: readonly string[]) => launch({ args: [own], files: { read: [], write } });
+    await using without = await start([]);
+    assert.ok(valuesOf(without, "--ro-bind").includes(other));
+    await using writing = await start([join(home, "linked")]);
+    assert.ok(!valuesOf(writing, "--ro-bind").includes(other));
+  });
+
+  test("a server at files does not start without a folder for its files, and says where it must be", async (context) => {
+    const before = process.env["TMPDIR"];
+    context.after(() => {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    });
+    process.env["TMPDIR"] = gone;
+    await assert.rejects(launch({ level: "files" }), {
+      message: new RegExp(`cannot make a folder for it in ${gone} \\(ENOENT\\)`),
+    });
   });
 
   test("with files, what arguments name is not given", async () => {

@@ -53,15 +53,29 @@ export interface GrantOptions {
 /** Throws CONFIG_INVALID for a listed path that does not exist or must not be given to a server. */
 export function collectGrants(options: GrantOptions): Grants {
   const { id, confine, args, cwd, program, path, home } = options;
+  const listed = confine.files ? checkListed(id, confine.files) : { read: [], write: takeNamed(options) };
   const software = listProgram(program, path, home);
   const scripts = args
     .filter((arg) => SCRIPT.test(arg))
     .map((arg) => resolve(cwd, arg))
     .filter(isFile)
-    .flatMap((script) => [script, ...findPackage(script, home)]);
-  const listed = confine.files ? checkListed(id, confine.files) : { read: [], write: takeNamed(options) };
+    .flatMap((script) => [script, ...findPackage(script, home, listed.write)]);
+  for (const one of [...scripts, ...listed.read, ...listed.write]) requireInside(id, one, listed.write);
   const write = listed.write.filter((one) => !scripts.includes(one));
   return { read: unique([...software, ...scripts, ...listed.read]), write: unique(write) };
+}
+
+/** Below a folder that it may write, a server can replace a folder by a link, which would be followed at its next start. */
+function requireInside(id: ConnectorId, path: string, writable: readonly string[]): void {
+  const above = writable.find((folder) => folder !== path && isWithin(path, folder));
+  if (above === undefined) return;
+  const target = realpathSync(path);
+  if (isWithin(target, realpathSync(above))) return;
+  throw refuse(
+    id,
+    `${path} leads to ${target} by a link, and the server can change links below ${above}`,
+    `Replace the link by a folder, or list ${target} in mcpServers.${id}.files if the server may use it`,
+  );
 }
 
 function checkListed(id: ConnectorId, files: NonNullable<ConfineRequest["files"]>): Grants {
@@ -150,11 +164,12 @@ function readStart(file: string): string {
  * The packages that were installed together; else the nearest folder with a manifest; else the folder of the file. Never
  * one that contains the home folder.
  */
-function findPackage(file: string, home: string): readonly string[] {
+function findPackage(file: string, home: string, writable: readonly string[] = []): readonly string[] {
   const installed = file.indexOf(INSTALLED);
   if (installed >= 0) {
     const folder = file.slice(0, installed + INSTALLED.length - 1);
-    return [folder, ...findLinked(folder, home)];
+    const canChange = writable.some((one) => isWithin(folder, one));
+    return [folder, ...(canChange ? [] : findLinked(folder, home))];
   }
   for (let folder = dirname(file); !isWithin(home, folder); folder = dirname(folder)) {
     if (MANIFESTS.some((name) => existsSync(join(folder, name)))) return [folder];
@@ -164,7 +179,7 @@ function findPackage(file: string, home: string): readonly string[] {
 
 /**
  * Packages that are links to other folders, as `npm link` and workspaces make them, with what they need. A link to a
- * folder that is not a package grants nothing.
+ * folder that is not a package grants nothing. Not for a folder that the server can write, because it could make links.
  */
 function findLinked(modules: string, home: string): readonly string[] {
   const entries = readdirSync(modules, { withFileTypes: true }).flatMap((entry) =>
@@ -178,12 +193,17 @@ function findLinked(modules: string, home: string): readonly string[] {
   return unique(outside.map((target) => target.replace(/^(.*\/node_modules)\/.*$/, "$1")));
 }
 
+/** True if a server with these grants may use `path` in some way. */
+export function isGranted(path: string, { read, write }: Grants): boolean {
+  return isSystem(path) || [...read, ...write].some((grant) => isWithin(path, grant));
+}
+
 /** True if `path` is `folder` or below it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-export function isSystem(path: string): boolean {
+function isSystem(path: string): boolean {
   return SYSTEM.some((folder) => isWithin(path, folder));
 }
 

@@ -26,7 +26,16 @@ export interface Namespaces {
   readonly bubblewrap: string;
   /** In containers with a read-only /proc/sys, the host name and the number of further namespaces cannot be set. */
   readonly isInContainer: boolean;
+  /** Where a container hides parts of /proc, the kernel refuses a fresh one. The server has none then. */
+  readonly hasProc: boolean;
 }
+
+/** The strongest first. */
+const WAYS = [
+  { isInContainer: false, hasProc: true },
+  { isInContainer: true, hasProc: true },
+  { isInContainer: true, hasProc: false },
+] as const;
 
 /** Takes some milliseconds; the caller keeps the result. */
 export async function examineMachine(bubblewrap = findBubblewrap()): Promise<Machine> {
@@ -61,9 +70,9 @@ async function tryNamespaces(
     return { missing: "bubblewrap (bwrap) was not found", remedy };
   }
   const failures: string[] = [];
-  for (const isInContainer of [false, true]) {
-    const value = { bubblewrap, isInContainer };
-    const args = [...separate(value), "--proc", "/proc", "--dev", "/dev", "--ro-bind", launcher, LAUNCHER_AT];
+  for (const way of WAYS) {
+    const value = { bubblewrap, ...way };
+    const args = [...separate(value), "--ro-bind", launcher, LAUNCHER_AT];
     try {
       await promisify(execFile)(bubblewrap, [...args, "--", LAUNCHER_AT, "-q"], { env: {}, timeout: PROBE_MS });
       return { value };
@@ -74,12 +83,12 @@ async function tryNamespaces(
     }
   }
   const remedy =
-    "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or a container profile that does and does not mask /proc";
-  return { missing: failures[0] ?? "", remedy };
+    "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or a container profile that does";
+  return { missing: failures.at(-1) ?? "", remedy };
 }
 
-/** The arguments of bubblewrap for namespaces of its own, without any file. */
-export function separate({ isInContainer }: Namespaces): readonly string[] {
+/** The arguments of bubblewrap for namespaces of its own, without any file but those of the kernel. */
+export function separate({ isInContainer, hasProc }: Namespaces): readonly string[] {
   return [
     ...["user", "ipc", "pid", "net", "uts"].map((name) => `--unshare-${name}`),
     "--unshare-cgroup-try",
@@ -87,5 +96,8 @@ export function separate({ isInContainer }: Namespaces): readonly string[] {
     "--die-with-parent",
     "--cap-drop",
     "ALL",
+    ...(hasProc ? ["--proc", "/proc"] : []),
+    "--dev",
+    "/dev",
   ];
 }

@@ -104,6 +104,19 @@ function toResponse({ action, content }: InputRequest["answer"]): JsonObject {
   return { action, ...(action === "accept" && content && { content }) };
 }
 
+/** Refuses other requests of a server up to 2025-11-25, in words that it can pass on as the error of its tool. */
+export async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
+  throw new ProtocolError(ProtocolErrorCode.MethodNotFound, REFUSALS.get(method) ?? "Method not found");
+}
+
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  [
+    "sampling/createMessage",
+    "Glovebox does not offer text of a language model (sampling): give the tool all that it needs, or use another tool",
+  ],
+  ["roots/list", "Glovebox does not offer roots: name the folder in the arguments, or use another tool"],
+]);
+
 function toFailure(cause: string) {
   const hint = "Use another tool of this server, or tell its author";
   return { code: "UPSTREAM_FAILED", cause, hint } as const;

@@ -123,6 +123,21 @@ test("the status keeps the last hundred stderr lines of a noisy server, cut to 5
   assert.deepEqual([stderr.length, new Set(stderr.map((line) => line.length))], [100, new Set([500])]);
 });
 
+for (const [method, answer] of [
+  [
+    "sampling/createMessage",
+    "Glovebox does not offer text of a language model (sampling): give the tool all that it needs, or use another tool",
+  ],
+  ["roots/list", "Glovebox does not offer roots: name the folder in the arguments, or use another tool"],
+  ["something/else", "Method not found"],
+] as const)
+  test(`a server of 2025-11-25 that requests ${method} gets an answer that a model understands`, async () => {
+    const connector = open();
+    await connector.tools();
+    assert.deepEqual(await outcome(connector, "request", { method }), ["UPSTREAM_FAILED", `client: ${answer}`]);
+    assert.deepEqual(await outcome(connector, "echo", { again: 1 }), { again: 1 });
+  });
+
 test("a restart ends the running server and the next call starts another", async () => {
   const connector = open();
   const before = await outcome(connector, "pid");

@@ -7,7 +7,7 @@ import { defined, isJsonObject } from "../../domain/index.ts";
 import type { InputRequest, JsonObject } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import { answerInputs, createQuestions } from "./answer-inputs.ts";
+import { answerInputs, createQuestions, refuseRequest } from "./answer-inputs.ts";
 import type { QuestionOptions } from "./answer-inputs.ts";
 import { CAPABILITIES, DirectCalls, InputRequired } from "./direct-calls.ts";
 import type { DirectCallOptions, RepeatParams } from "./direct-calls.ts";
@@ -66,6 +66,7 @@ export async function openLink(transport: ServerTransport, options: LinkOptions)
   client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
   // Up to 2025-11-25 a server sends a request of its own.
   client.setRequestHandler("elicitation/create", async ({ params }) => questions.answer(params));
+  client.fallbackRequestHandler = refuseRequest;
   await client.connect(transport, { signal, timeout: NO_TIMEOUT_MS });
   const ended = new AbortController();
   const link = new Link(client, transport, questions);

@@ -128,11 +128,11 @@ async function replayAll(
   for (const [at, { replaced, style }] of planRounds(sources, deps.settings.evidenceRounds).entries()) {
     const replacer = createReplacer({ style, source: job.program.source, seed: seed + at });
     const seqs = new Set(replaced.map(({ seq }) => seq));
-    const calls = problem() ?? (await replayRound({ script, job, run, change: { seqs, replacer, usual } }));
-    if (calls === undefined || typeof calls === "string") break;
-    rounds.push({ replaced, calls });
+    const made = problem() ?? (await replayRound({ script, job, run, change: { seqs, replacer, usual } }));
+    if (made === undefined || typeof made === "string") break;
+    rounds.push({ replaced, calls: made.calls });
   }
-  return rounds.length > 0 ? { usual, rounds } : (problem() ?? "the replay failed");
+  return rounds.length > 0 ? { usual: usual.calls, rounds } : (problem() ?? "the replay failed");
 }
 
 /** `problem` returns why no further replay may run. */

@@ -71,6 +71,12 @@ export function createRecovery(deps: ResumeDeps & Pick<RecoverDeps, "isLasting">
     recoverAll: (): Promise<void> => recoverAll(recoverDeps),
     /** Resumes a suspended execution if a decision was made. Does nothing in a process that does not last. Never rejects. */
     resumeIfDecided: resumeSuspended,
+    /** Closes a suspended execution of a principal that is no longer valid. Never rejects. */
+    async resumeInvalid(id: ExecutionId): Promise<void> {
+      const stored = deps.isLasting && !deps.leaving.aborted ? await deps.store.executions.find(id) : undefined;
+      if (stored?.ending?.state !== "paused") return;
+      await recoverDeps.resumeExecution(stored, "decided").catch((thrown: unknown) => void deps.report(thrown));
+    },
     /** The same in any process, because a person asked for it. Rejects when it cannot be resumed. */
     resumeNow: (id: ExecutionId): Promise<void> => resumeIfDecided(id, recoverDeps),
     /** Recovers an execution whose process is dead. Returns its result, or `undefined` when it is resumed. */

@@ -7,7 +7,7 @@ import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridg
 import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
 import { DEFAULT_LIMITS, parseConnectorId, parseToolAddress } from "../../domain/index.ts";
 import type { Finding, Json, Program } from "../../domain/index.ts";
-import { explainUndefined, watchReplies } from "./explain-undefined.ts";
+import { explainJoined, explainUndefined, watchReplies } from "./explain-undefined.ts";
 
 const OUTPUT = { type: "object", properties: { next: { type: "string" } } };
 const { tools } = snapshotOf([createTool("shop.find", { output: null }), createTool("shop.typed", { output: OUTPUT })]);
@@ -25,7 +25,7 @@ function programOf(source: string, isEnabled = true): Program {
 
 function explain(source: string, value: Json | undefined, findings: readonly Finding[] = []): readonly string[] {
   const { reads = [] } = programOf(source);
-  const context = { input: { folder: "x" }, snapshot: { tools }, resultOf: () => FOUND };
+  const context = { input: { folder: "x" }, snapshot: { tools }, resultOf: () => FOUND, resultsOf: () => [FOUND] };
   return explainUndefined({ reads, findings }, value, context).map(
     ({ rule, severity, message, line, column }) => `${rule} ${severity} ${line}:${column} ${message}`,
   );
@@ -139,6 +139,13 @@ test("keeps the last result of the tools that the result is made of, and no othe
   const replies = watchReplies({ call }, { reads });
   for (const args of ["1", "2"]) await replies.call(one, args);
   await replies.call(two, "3");
+  assert.deepEqual(replies.resultsOf("shop.find"), [1, 2]);
   assert.deepEqual([replies.resultOf("shop.find"), replies.resultOf("shop.typed")], [2, undefined]);
   assert.equal(watchReplies({ call }, {}).resultOf("shop.find"), undefined);
+});
+
+test("finds joined objects in the first ten thousand values of a result, and looks at no more of it", () => {
+  const find = (before: number): number =>
+    explainJoined({ source: "return all" }, [...Array.from({ length: before }, () => 1), "an [object Object]"]).length;
+  assert.deepEqual([find(9_998), find(9_999)], [1, 0]);
 });

@@ -9,28 +9,40 @@ type MissingRead = NonNullable<Program["reads"]>[number];
 type CallHost = Pick<Bridge, "call">;
 
 export interface SeenReplies extends CallHost {
-  /** The last result of a tool, if a field of it is in the program's result. */
+  /** The last result of a tool, if the program reads a field of it. */
   readonly resultOf: (tool: string) => Json | undefined;
+  /** Its last few results. */
+  readonly resultsOf: (tool: string) => readonly Json[];
 }
 
-/** Keeps the last reply of the tools whose fields are in the program's result. Others pass without a copy. */
+const KEPT_REPLIES = 8;
+/** Larger replies are kept only while they are the last. */
+const KEPT_CHARS = 100_000;
+
+/** Keeps the last replies of the tools whose fields the program reads. Others pass without a copy. */
 export function watchReplies(host: CallHost, { reads = [] }: Pick<Program, "reads">): SeenReplies {
-  const last = new Map(reads.map(({ from = "" }) => [from, ""]));
+  const last = new Map(reads.map(({ from = "" }): [string, readonly string[]] => [from, []]));
   last.delete("");
   if (last.size === 0) {
-    return { call: (rawAddress, rawArgs, seq) => host.call(rawAddress, rawArgs, seq), resultOf: () => undefined };
+    const call: CallHost["call"] = (rawAddress, rawArgs, seq) => host.call(rawAddress, rawArgs, seq);
+    return { call, resultOf: () => undefined, resultsOf: () => [] };
   }
   return {
     async call(rawAddress, rawArgs, seq) {
       const reply = await host.call(rawAddress, rawArgs, seq);
-      if (reply.ok && typeof rawAddress === "string" && last.has(rawAddress)) last.set(rawAddress, reply.json);
+      const before = typeof rawAddress === "string" ? last.get(rawAddress) : undefined;
+      if (reply.ok && before && typeof rawAddress === "string") {
+        const small = before.filter((one) => one.length <= KEPT_CHARS).slice(1 - KEPT_REPLIES);
+        last.set(rawAddress, [...small, reply.json]);
+      }
       return reply;
     },
-    resultOf: (tool) => parseJson(last.get(tool) ?? ""),
+    resultOf: (tool) => parseJson(last.get(tool)?.at(-1) ?? ""),
+    resultsOf: (tool) => (last.get(tool) ?? []).map((one) => parseJson(one)).filter((one) => one !== undefined),
   };
 }
 
-interface ResultContext extends Pick<SeenReplies, "resultOf"> {
+export interface ResultContext extends Pick<SeenReplies, "resultOf" | "resultsOf"> {
   readonly input: Json | undefined;
   readonly snapshot: Pick<CatalogSnapshot, "tools">;
 }
@@ -48,7 +60,10 @@ export function explainUndefined(
   context: ResultContext,
 ): readonly Finding[] {
   return reads
-    .filter((read) => isMissing(read, value) && !isExpected(read, context) && !isSaid(read, findings))
+    .filter(
+      (read) =>
+        read.isLoose !== true && isMissing(read, value) && !isExpected(read, context) && !isSaid(read, findings),
+    )
     .slice(0, MAX_FINDINGS)
     .map((read) => {
       const { line, column } = read;
@@ -56,24 +71,33 @@ export function explainUndefined(
     });
 }
 
-/** How an object looks in a string that it was joined to. */
-const JOINED = "[object Object]";
+/** How an object and a promise look in a string that they were joined to. */
+const JOINED = [
+  ["[object Promise]", "a promise was joined to a string or a number; await it first"],
+  ["[object Object]", "an object was joined to a string; write JSON.stringify(…) or one of its fields"],
+] as const;
 const MAX_PARTS = 10_000;
 
 /** At the last `return`: the source does not tell which expression it was. */
 export function explainJoined({ source }: Pick<Program, "source">, value: Json | undefined): readonly Finding[] {
-  if (value === undefined || !hasJoined(value, { left: MAX_PARTS })) return [];
-  const message = `The result contains ${JOINED}: an object was joined to a string; write JSON.stringify(…) or one of its fields`;
+  const [text, cause] =
+    JOINED.find((one) => someString(value, (part) => part.includes(one[0]), { left: MAX_PARTS })) ?? [];
+  if (text === undefined) return [];
+  const message = `The result contains ${text}: ${cause}`;
   const before = source.slice(0, Math.max(0, source.lastIndexOf("return"))).split("\n");
   const column = (before.at(-1)?.length ?? 0) + 1;
   return [{ rule: "joined-object", severity: "warn", message, line: before.length, column }];
 }
 
-function hasJoined(value: Json, parts: { left: number }): boolean {
+function someString(value: Json | undefined, matches: (text: string) => boolean, parts: { left: number }): boolean {
   parts.left -= 1;
-  if (typeof value === "string") return value.includes(JOINED);
-  if (typeof value !== "object" || value === null || parts.left <= 0) return false;
-  return Object.values(value).some((part) => hasJoined(part, parts));
+  if (typeof value === "string") return matches(value);
+  if (typeof value !== "object" || value === null) return false;
+  for (const part of isJsonObject(value) ? Object.values(value) : value) {
+    if (parts.left <= 0) return false;
+    if (someString(part, matches, parts)) return true;
+  }
+  return false;
 }
 
 /** Whether the result has nothing at the place of the read. In an array, no item may have it. */
@@ -97,12 +121,16 @@ function isMissing({ path, isOnly = false, beside }: MissingRead, value: Json | 
 function isExpected({ path, from }: MissingRead, { snapshot }: ResultContext): boolean {
   if (path.length === 0) return false;
   if (from === undefined) return true;
+  return isDeclared(from, snapshot);
+}
+
+export function isDeclared(from: string, snapshot: ResultContext["snapshot"]): boolean {
   const address = parseToolAddress(from);
   return address !== undefined && Boolean(snapshot.tools.get(address)?.output);
 }
 
 /** A learned type may have said it before. */
-function isSaid({ steps, line }: MissingRead, findings: readonly Finding[]): boolean {
+export function isSaid({ steps, line }: MissingRead, findings: readonly Finding[]): boolean {
   const name = steps?.at(-1);
   return findings.some((one) => one.rule === "types" && one.line === line && one.message.includes(` has no ${name}`));
 }
@@ -112,18 +140,27 @@ function toMessage({ path, expression, from, steps = [] }: MissingRead, { input,
     path.length === 0 ? "The result" : `${path.join(".").replaceAll(".*", "[]").replace(/^\*/u, "[]")} in the result`;
   const base = `${what} is undefined, because ${expression} is`;
   const met = from === undefined ? undefined : follow(from === "input" ? input : resultOf(from), steps);
-  if (!met) return base;
-  const shown = met.fields.slice(0, MAX_FIELDS).map((field) => field.slice(0, MAX_FIELD_CHARS).toWellFormed());
-  const more = met.fields.length > MAX_FIELDS ? ` and ${met.fields.length - MAX_FIELDS} more` : "";
-  const subject = met.at.length === 0 ? from : [from, ...met.at].join(".").replaceAll(".*", "[]");
-  return `${base}; ${subject} ${met.fields.length === 0 ? "is not an object" : `has ${shown.join(", ")}${more}`}`;
+  return from === undefined || !met ? base : `${base}; ${tellHolder(from, met.at, met.here)}`;
+}
+
+/** `shop.find.items[] has id, name`, or `everything.getSum returned a string`. */
+export function tellHolder(from: string, at: readonly string[], holder: Json): string {
+  const subject = [from, ...at].join(".").replaceAll(".*", "[]");
+  if (isJsonObject(holder)) {
+    const fields = Object.keys(holder);
+    const shown = fields.slice(0, MAX_FIELDS).map((field) => field.slice(0, MAX_FIELD_CHARS).toWellFormed());
+    const more = fields.length > MAX_FIELDS ? ` and ${fields.length - MAX_FIELDS} more` : "";
+    return fields.length === 0 ? `${subject} is an empty object` : `${subject} has ${shown.join(", ")}${more}`;
+  }
+  const isWhole = at.length === 0 && from !== "input";
+  return `${subject} ${isWhole ? "returned" : "is"} ${Array.isArray(holder) ? "an array" : holder === null ? "null" : `a ${typeof holder}`}`;
 }
 
 /** Goes along the steps as far as the value does, and returns the fields there. */
 function follow(
   value: Json | undefined,
   steps: readonly string[],
-): { readonly fields: readonly string[]; readonly at: readonly string[] } | undefined {
+): { readonly here: Json; readonly at: readonly string[] } | undefined {
   let here = value;
   for (const [index, step] of steps.entries()) {
     const next: Json | undefined =
@@ -133,7 +170,7 @@ function follow(
       continue;
     }
     if (here === undefined) return undefined;
-    return { fields: isJsonObject(here) ? Object.keys(here) : [], at: steps.slice(0, index) };
+    return { here, at: steps.slice(0, index) };
   }
   return undefined;
 }

@@ -28,7 +28,11 @@ export async function describeMet(
   { program, onLog: _, ...job }: Omit<SandboxJob, "tape" | "host" | "suspend" | "waits" | "onTimers">,
   { record, deps }: { readonly record: DeliveryRecord; readonly deps: ProbeDeps },
 ): Promise<string | undefined> {
-  if (isParsedTwice(ran)) return "The value is an object already: use it without JSON.parse";
+  if (isParsedTwice(ran)) {
+    return "The value is an object already: use it without JSON.parse, or parse the field that has the text";
+  }
+  const missing = findMissingName(ran);
+  if (missing !== undefined) return explainName(missing, program);
   const probe = findProbe(ran, program);
   const taken = probe && record.taken();
   if (!probe || !taken || ran.usage.cpuMs > MOST_CPU_MS) return undefined;
@@ -57,6 +61,19 @@ export async function describeMet(
 function isParsedTwice({ ending }: SandboxResult): boolean {
   if (ending.kind !== "threw" || ending.thrown.name !== "SyntaxError") return false;
   return /^"\[object \w+\]" is not valid JSON/.test(ending.thrown.message);
+}
+
+function findMissingName({ ending }: SandboxResult): string | undefined {
+  if (ending.kind !== "threw" || ending.thrown.name !== "ReferenceError") return undefined;
+  return /^'?([A-Za-z_$][\w$]{0,60})'? is not defined$/.exec(ending.thrown.message)?.[1];
+}
+
+const PRINTERS: ReadonlySet<string> = new Set(["print", "println", "printf", "puts", "echo", "log", "say"]);
+
+function explainName(name: string, { source }: Pick<Program, "source">): string | undefined {
+  if (PRINTERS.has(name)) return "Write console.log(…), or return the value";
+  const written = new RegExp(`(?<![\\w$.])${name.replaceAll("$", "\\$")}\\s*=(?![=>])`);
+  return written.test(source) ? `Declare it: const ${name} = …, or let ${name} = … if it changes` : undefined;
 }
 
 function findProbe({ ending }: SandboxResult, program: Program): ErrorProbe | undefined {

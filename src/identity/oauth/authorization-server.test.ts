@@ -28,10 +28,11 @@ async function start() {
     return opened;
   };
   const servers = [open(room.identity), open(await room.open())] as const;
+  const openMortal = async (steps: { left: number }) => open(await room.openMortal(steps));
   const close = async (): Promise<void> => {
     for (const one of [egress, room]) await one[Symbol.asyncDispose]();
   };
-  return { room, servers, [Symbol.asyncDispose]: close };
+  return { room, servers, openMortal, [Symbol.asyncDispose]: close };
 }
 
 async function send(server: AuthorizationServer, address: string, more: { cookie?: string; body?: string } = {}) {
@@ -100,4 +101,83 @@ test("a process that ends between code and token leaves neither a token nor a va
   assert.equal(await room.store.identity.countOauthRecords("AccessToken", room.clock.now), 0);
   assert.equal((await exchange(servers[1], code)).status, 400);
   assert.equal((await exchange(servers[1], await getCode(servers))).status, 200);
+});
+
+const post = async (server: AuthorizationServer, path: string, fields: Record<string, string>) => {
+  const body = new URLSearchParams({ client_id: "cli", ...fields }).toString();
+  const answer = await send(server, path, { body });
+  const text = await answer.text();
+  const tokens = text === "" ? {} : (JSON.parse(text) as { access_token?: string; refresh_token?: string });
+  return { status: answer.status, access: tokens.access_token ?? "", refresh: tokens.refresh_token ?? "" };
+};
+const redeem = (server: AuthorizationServer, code: string) =>
+  post(server, "/oauth/token", {
+    grant_type: "authorization_code",
+    redirect_uri: REDIRECT,
+    code_verifier: VERIFIER,
+    code,
+  });
+const renew = (server: AuthorizationServer, refresh: string) =>
+  post(server, "/oauth/token", { grant_type: "refresh_token", refresh_token: refresh });
+
+/** Repeats `act` in processes that end after no step, one, two and so on, until one of them comes to its end. */
+async function killEverywhere(act: (steps: { left: number }) => Promise<"ended" | "killed">): Promise<number> {
+  for (let count = 0; ; count += 1) if ((await act({ left: count })) === "ended") return count;
+}
+
+test("a process that ends anywhere in a consent leaves a login that was recorded, or none", async () => {
+  await using started = await start();
+  const { servers, room, openMortal } = started;
+  const steps = await killEverywhere(async (left) => {
+    const [before, mortal] = [room.records.length, await openMortal(left)];
+    const code = await getCode([mortal, mortal]).catch(() => "");
+    const tokens = code === "" ? undefined : await redeem(mortal, code);
+    const made = room.records.slice(before).map(({ action }) => action);
+    if (tokens?.status === 200) return "ended";
+    // What the client has is a code at most. Another process redeems it, if the person's consent is on record.
+    const again = await redeem(servers[0], code);
+    if (again.status === 200) assert.ok(made.includes("consent.given"));
+    assert.notEqual((await redeem(servers[1], code)).status, 200);
+    return "killed";
+  });
+  assert.ok(steps > 5, `${steps} steps`);
+});
+
+test("a process that ends anywhere in a renewal leaves one successor at most, and no token that outlives its login", async () => {
+  await using started = await start();
+  const { servers, room, openMortal } = started;
+  const isValid = async (text: string) => !!(await room.identity.verify({ text, origin: "", resource: RESOURCE }));
+  const other = await redeem(servers[0], await getCode(servers));
+  const steps = await killEverywhere(async (left) => {
+    const first = await redeem(servers[0], await getCode(servers));
+    assert.equal(first.status, 200);
+    if ((await renew(await openMortal(left), first.refresh)).status === 200) return "ended";
+    const again = await renew(servers[1], first.refresh);
+    // The token was used up. A second use may be that of a thief, so the login has ended as a whole.
+    if (again.status !== 200) assert.deepEqual([await isValid(first.access), again.access], [false, ""]);
+    assert.notEqual((await renew(servers[0], first.refresh)).status, 200);
+    assert.equal(await isValid(again.access), false);
+    return "killed";
+  });
+  assert.ok(steps >= 3, `${steps} steps`);
+  assert.ok(await isValid(other.access));
+});
+
+test("a process that ends anywhere in a revocation leaves the login whole or ended, and a repetition ends it", async () => {
+  await using started = await start();
+  const { servers, room, openMortal } = started;
+  const isValid = async (text: string) => !!(await room.identity.verify({ text, origin: "", resource: RESOURCE }));
+  for (const which of ["access", "refresh"] as const) {
+    const steps = await killEverywhere(async (left) => {
+      const login = await redeem(servers[0], await getCode(servers));
+      const revoke = (server: AuthorizationServer) => post(server, "/oauth/revoke", { token: login[which] });
+      if ((await revoke(await openMortal(left))).status === 200) return "ended";
+      const isWhole = await isValid(login.access);
+      assert.equal((await revoke(servers[1])).status, 200);
+      assert.equal(await isValid(login.access), false, `${which} after ${left.left}`);
+      assert.notEqual((await renew(servers[0], login.refresh)).status, 200, `${which}, whole: ${isWhole}`);
+      return "killed";
+    });
+    assert.ok(steps >= 3, `${steps} steps`);
+  }
 });

@@ -45,7 +45,7 @@ export interface AuthorizationServer extends Pick<Consents, "decide" | "findRequ
   handle(request: OauthRequest): Promise<Response>;
 }
 
-export interface AuthorizationPowers extends Pick<IdentityPowers, "record" | "now" | "random"> {
+export interface AuthorizationPowers extends Pick<IdentityPowers, "record" | "now" | "random" | "stop"> {
   readonly records: OauthRecords;
   readonly agents: OauthAgents;
   readonly egress: Pick<Egress, "fetchFrom">;
@@ -114,7 +114,7 @@ export function createAuthorizationServer(
 
 function createLoader(
   { clients, registration, clientDocuments }: BuiltInOptions,
-  { records, agents, record, now, random, egress, cookieKey }: AuthorizationPowers,
+  { records, agents, record, now, random, egress, cookieKey, stop }: AuthorizationPowers,
   { url: issuer, pageUrl, report }: AuthorizationPlace,
 ): () => Promise<Provider> {
   const admitDocument = createWindows(LIMITS.documents, now);
@@ -129,7 +129,7 @@ function createLoader(
       records,
       fetchDocument: createDocumentFetch(egress, () => admitDocument("")),
       mayActFor: (person) => agents.mayActFor(person),
-      ...createTrail(record, report),
+      ...createTrail({ records, record, stop }, report),
       cookieKey,
       random,
       report,
@@ -137,7 +137,10 @@ function createLoader(
 }
 
 /** What the package does, in the ledger. */
-function createTrail(record: IdentityPowers["record"], report: (thrown: unknown) => unknown) {
+function createTrail(
+  { records, record, stop }: Pick<AuthorizationPowers, "record" | "records" | "stop">,
+  report: (thrown: unknown) => unknown,
+) {
   const agentOf = ({ accountId, clientId }: Payload): string =>
     toAgent(String(accountId), toClientName(String(clientId))).id;
   return {
@@ -148,9 +151,15 @@ function createTrail(record: IdentityPowers["record"], report: (thrown: unknown)
       const detail = { scopes, expiresAt: Number(token["exp"]) * 1000 };
       await record({ actor: agent, action: "token.issued", subject: agent, detail });
     },
-    async onEnded(grant: Payload): Promise<void> {
+    async onEnding(grant: Payload): Promise<void> {
       const agent = agentOf(grant);
       await record({ actor: agent, action: "consent.ended", subject: agent, detail: {} });
+    },
+    /** The same client may have logged in elsewhere for the same person: that login keeps what it runs. */
+    async onEnded(grant: Payload): Promise<void> {
+      if (await records.hasGrant(String(grant["accountId"]), String(grant["clientId"]))) return;
+      const agent = agentOf(grant);
+      await stop((principal) => principal === agent, agent);
     },
     onReused(token: Payload): void {
       const detail = { kind: "tokenReuse", what: String(token["kind"]) };

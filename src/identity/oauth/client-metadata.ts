@@ -11,7 +11,9 @@ export const MAX_DOCUMENT_BYTES = 5 * 1024;
 const MAX_REDIRECTS = 20;
 const MAX_URI_CHARS = 1024;
 const MAX_NAME_BYTES = 100;
-const COPIED = ["client_id", "grant_types", "response_types", "token_endpoint_auth_method"] as const;
+const COPIED = ["client_id", "response_types", "token_endpoint_auth_method"] as const;
+/** Clients list all that they know, such as device codes. */
+const GRANT_TYPES: readonly unknown[] = ["authorization_code", "refresh_token"];
 
 /**
  * As the authorization server wants it. All clients are native ones: their redirects may have a scheme of their own or any
@@ -25,10 +27,14 @@ export function normalizeClient(raw: unknown): OauthPayload {
   if (!uris.every((uri) => typeof uri === "string" && uri.length <= MAX_URI_CHARS && isPlainUri(uri)))
     throw new TypeError(`redirect_uris must have valid addresses of at most ${MAX_URI_CHARS} characters`);
   const copied = COPIED.filter((key) => raw[key] !== undefined).map((key) => [key, raw[key]] as const);
-  const name = raw["client_name"];
+  const [name, grants] = [raw["client_name"], raw["grant_types"]];
+  // Without a code the package refuses it.
+  const isUsable = Array.isArray(grants) && grants.includes("authorization_code");
+  const known = isUsable ? grants.filter((one) => GRANT_TYPES.includes(one)) : grants;
   return {
     ...Object.fromEntries(copied),
     redirect_uris: uris,
+    ...(known !== undefined && { grant_types: known }),
     ...(typeof name === "string" && { client_name: cleanText(name, { maxBytes: MAX_NAME_BYTES }) }),
     application_type: "native",
   };

@@ -28,7 +28,8 @@ export interface ProviderOptions {
   readonly mayActFor: (person: string) => Promise<boolean>;
   /** Called before an access token is stored. If it rejects, the token is not stored. */
   readonly onIssued: (token: Payload) => Promise<void>;
-  /** Called with a grant that was revoked. */
+  /** Called with a grant before it is revoked, and after. */
+  readonly onEnding: (grant: Payload) => Promise<void>;
   readonly onEnded: (grant: Payload) => Promise<void>;
   /** Called with a code or refresh token that was presented a second time; everything of its grant is revoked. */
   readonly onReused: (token: Payload) => void;
@@ -166,19 +167,28 @@ function toFeatures({ issuer, allowsRegistration, allowsDocuments, random }: Pro
 }
 
 const ONCE: readonly string[] = ["AuthorizationCode", "RefreshToken"];
+const TOKENS: readonly string[] = ["AccessToken", ...ONCE];
 
 /** One adapter for each kind of record. Sessions of the package are not kept: people have sessions of the page. */
 function createAdapters(
-  { records, onIssued, onEnded }: ProviderOptions,
+  { records, onIssued, onEnding, onEnded }: ProviderOptions,
   /** Codes and refresh tokens that were presented after their use. */
   spent: { set(id: string, payload: Payload): void },
   toError: (text: string) => Error,
 ): (model: string) => Adapter {
+  const revoking = new Map<string, Promise<void>>();
+  /** The package revokes a token and its grant side by side: one of them does it. */
   const revoke = async (grantId: unknown): Promise<void> => {
     if (typeof grantId !== "string") return;
+    const work = revoking.get(grantId) ?? end(grantId).finally(() => revoking.delete(grantId));
+    revoking.set(grantId, work);
+    await work;
+  };
+  const end = async (grantId: string): Promise<void> => {
     const grant = await records.find("Grant", grantId);
-    if (grant) await onEnded(grant.payload);
+    if (grant) await onEnding(grant.payload);
     await records.removeGrant(grantId);
+    if (grant) await onEnded(grant.payload);
   };
   return (model) => ({
     async upsert(id, payload, expiresIn) {
@@ -204,9 +214,12 @@ function createAdapters(
       await revoke(found?.payload["grantId"]);
       throw toError(`${model} already used`);
     },
+    /** A token is destroyed only because its login ends: all of it at once, so that a crash leaves no other part of it. */
     async destroy(id) {
-      if (model === "Grant") await revoke(id);
-      else await records.remove(model, id);
+      if (model === "Grant") return revoke(id);
+      const token = TOKENS.includes(model) ? await records.find(model, id) : undefined;
+      if (token) await revoke(token.payload["grantId"]);
+      await records.remove(model, id);
     },
     // Called for each kind of token, and then the grant is destroyed.
     revokeByGrantId: (grantId) => records.removeGrant(grantId, "tokens"),

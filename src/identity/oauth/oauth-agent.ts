@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 
 import type { Principal } from "../../domain/index.ts";
-import { CLIENT_NAME, toAgent } from "../principals.ts";
+import { CLIENT_NAME, LOCAL_CLIENT, toAgent } from "../principals.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import type { TokenScope } from "../scopes.ts";
 
@@ -13,8 +13,6 @@ const MAX_SHOWN = 40;
 const REGISTERED_BYTES = 10;
 /** The end of a name that was made from another id. */
 const DERIVED = new RegExp(`-[0-9a-f]{${DIGEST_CHARS}}$`);
-/** The client of people on this machine. */
-const LOCAL_CLIENT = "local";
 
 /**
  * The id itself, or its host or readable start with a digest: two ids never have one name, and none has the name of the

@@ -1,10 +1,9 @@
 /** Which agents OAuth clients are, and what their last tokens allowed. */
 
-import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { createRecent } from "../../timing/index.ts";
-import { OPERATOR } from "../principals.ts";
+import { OPERATOR, notAdmitted } from "../principals.ts";
 
 import { readScopes, toOauthAgent } from "./oauth-agent.ts";
 import type { TokenScope } from "../scopes.ts";
@@ -53,11 +52,4 @@ export function createOauthAgents(store: Pick<Store, "identity" | "meta">): Oaut
       return toOauthAgent(agent.person, agent.client, readScopes(text.split(" ")));
     },
   };
-}
-
-function notAdmitted(person: string): GloveboxError {
-  const shown = JSON.stringify(person.slice(0, 80));
-  return new GloveboxError("REQUEST_FORBIDDEN", `No agent may act for ${shown} at this gateway`, {
-    hint: "An operator adds the person: glovebox people add NAME --role agent",
-  });
 }

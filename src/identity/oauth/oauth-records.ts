@@ -33,6 +33,8 @@ export interface OauthRecords {
   /** Removes the tokens and codes of a grant, and by default the grant itself. */
   removeGrant(grantId: string, what?: "all" | "tokens"): Promise<void>;
   count(model: string): Promise<number>;
+  /** True if a login of this client for this person has not ended. */
+  hasGrant(person: string, clientId: string): Promise<boolean>;
 }
 
 const GRANT = "Grant";
@@ -86,11 +88,13 @@ export function createOauthRecords(
     remove: async (model, id) => void (await store.removeOauthRecords({ digest: toDigest(model, id) })),
     async removeGrant(grantId, what = "all") {
       const digest = toDigest(GRANT, grantId);
-      // The grant first: without it, no token of it is valid.
-      if (what === "all") await store.removeOauthRecords({ digest });
-      await store.removeOauthRecords({ grant: digest });
+      await store.removeOauthRecords(what === "all" ? { login: digest } : { grant: digest });
     },
     count: (model) => store.countOauthRecords(model, now()),
+    hasGrant: async (person, clientId) => {
+      const grants = await store.listOauthRecords(person, GRANT, now());
+      return grants.some((row) => open(row, GRANT)?.payload["clientId"] === clientId);
+    },
   };
 }
 

@@ -103,6 +103,22 @@ test("a person who is unknown or has another role is refused by name, and a remo
   await assert.rejects(check(), forbidden);
 });
 
+test("a token that was checked before expires in time, and stays bound to its text, resource and person", async (t) => {
+  const { issuer, room, verify, pass } = await start(t);
+  const token = await issuer.sign({ claims: { exp: room.clock.now / 1000 + 20 } });
+  for (let again = 0; again < 3; again += 1) assert.equal((await verify(token))?.principal.id, "agent:ada/cli");
+  assert.equal(await verify(`${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`), undefined);
+  const elsewhere = { text: token, origin: "", resource: "https://other.example/mcp" };
+  assert.equal(await room.identity.verify(elsewhere), undefined);
+  await room.identity.people.setRoles("ada", ["reviewer"], OPERATOR);
+  await assert.rejects(verify(token), { code: "REQUEST_FORBIDDEN" });
+  await room.identity.people.setRoles("ada", ["agent"], OPERATOR);
+  pass(49_999); // 20 seconds, and the tolerance of 30
+  assert.ok(await verify(token));
+  pass(1);
+  assert.equal(await verify(token), undefined);
+});
+
 test("a rotated key is found once, and invented keys do not make the gateway fetch again", async (t) => {
   const { check, issuer, pass } = await start(t);
   assert.ok(await check());

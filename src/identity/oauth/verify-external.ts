@@ -1,8 +1,12 @@
 /** Access tokens of an external authorization server: JWTs for this gateway, of one issuer, with one algorithm. */
 
+import { createHash } from "node:crypto";
+
 import type { JWTPayload } from "jose";
 
 import { GloveboxError } from "../../domain/index.ts";
+import type { Instant } from "../../domain/index.ts";
+import { MINUTE_MS, SECOND_MS, createRecent } from "../../timing/index.ts";
 import { OPERATOR } from "../principals.ts";
 import type { CredentialRefusal } from "../record-refusals.ts";
 import type { VerifiedToken } from "../tokens.ts";
@@ -38,6 +42,9 @@ export interface PresentedToken {
 
 /** `JWT` is what most servers write; ID tokens have another audience. */
 const TYPES: readonly unknown[] = [undefined, "jwt", "at+jwt", "application/at+jwt"];
+/** No longer than keys that were withdrawn count without it. */
+const REMEMBERED_MS = MINUTE_MS;
+const MAX_REMEMBERED = 1_000;
 /** RFC 9068, and what Keycloak, Entra and Okta write. */
 const CLIENT_CLAIMS = ["client_id", "azp", "appid", "cid"] as const;
 
@@ -50,6 +57,7 @@ export function createExternalVerifier(
   { egress, now, agents, refuse }: ExternalPowers,
 ): (token: PresentedToken) => Promise<VerifiedToken | undefined> {
   const findKey = openIssuerKeys({ issuer, jwksUri, egress, now });
+  const remember = createMemory(now, clockToleranceSeconds);
   const read = async (text: string, resource: string): Promise<JWTPayload> => {
     const { jwtVerify } = await import("jose");
     const { payload, protectedHeader } = await jwtVerify(text, findKey, {
@@ -72,7 +80,7 @@ export function createExternalVerifier(
     };
     let payload: JWTPayload;
     try {
-      payload = await read(text, resource);
+      payload = await remember(`${resource} ${text}`, () => read(text, resource));
     } catch (thrown) {
       if (thrown instanceof GloveboxError) throw thrown;
       return refused(describeProblem(thrown));
@@ -84,6 +92,22 @@ export function createExternalVerifier(
     const scopes = readScopes(toTexts(payload["scope"] ?? payload["scp"]));
     const principal = await agents.admit({ person, client: toClientName(clientId), scopes });
     return { id: payload.jti ?? "", principal, scopes };
+  };
+}
+
+/** A signature costs more than the rest of a request. The person is looked up each time. */
+function createMemory(now: () => Instant, toleranceSeconds: number) {
+  const known = createRecent<string, { readonly payload: JWTPayload; readonly from: Instant; readonly until: Instant }>(
+    MAX_REMEMBERED,
+  );
+  return async (text: string, read: () => Promise<JWTPayload>): Promise<JWTPayload> => {
+    const [key, at] = [createHash("sha256").update(text).digest("base64url"), now()];
+    const found = known.get(key);
+    if (found && at >= found.from && at < found.until) return found.payload;
+    const payload = await read();
+    const expiresAt = ((payload.exp ?? 0) + toleranceSeconds) * SECOND_MS;
+    known.set(key, { payload, from: at, until: Math.min(at + REMEMBERED_MS, expiresAt) });
+    return payload;
   };
 }
 

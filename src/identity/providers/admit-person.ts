@@ -5,7 +5,8 @@
 
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
-import { endAccess } from "../people.ts";
+import type { Store } from "../../store/index.ts";
+import { recordEnded, toRemovedKey } from "../people.ts";
 import type { IdentityPowers } from "../powers.ts";
 import { parsePersonName, toPerson, toPersonId } from "../principals.ts";
 import type { CredentialRefusal } from "../record-refusals.ts";
@@ -25,6 +26,7 @@ export interface ProvidedPerson {
 }
 
 interface AdmissionPowers extends IdentityPowers {
+  readonly meta: Pick<Store["meta"], "get">;
   readonly refuse: (refusal: CredentialRefusal) => void;
 }
 
@@ -33,7 +35,7 @@ const ACTOR = "gateway";
 
 /** Rejects with REQUEST_FORBIDDEN. */
 export function createAdmission(powers: AdmissionPowers): (who: ProvidedPerson) => Promise<Principal> {
-  const { store, record, now, refuse } = powers;
+  const { store, meta, record, now, refuse } = powers;
   return async ({ name: provider, title, settings, claims, origin, expected }) => {
     const { issuer, nameClaim } = settings;
     const { subject, roles } = claims;
@@ -52,7 +54,9 @@ export function createAdmission(powers: AdmissionPowers): (who: ProvidedPerson) 
       throw refused(`no usable ${nameClaim}`, `${title} sent no usable name (${nameClaim})`, ASK_OPERATOR);
     const person = toPersonId(name);
     const before = await store.findPerson(name);
-    if (!known && before) throw refused("name taken", nameTaken(name), TAKEN_HINT, person);
+    if (known && !before) throw refused("removed", `An operator removed ${name}`, ASK_OPERATOR, person);
+    if (!known && (before || (await meta.get(toRemovedKey(name))) !== undefined))
+      throw refused("name taken", nameTaken(name), TAKEN_HINT, person);
     const detail = { provider, issuer, subject };
     if (!before) await record({ actor: ACTOR, action: "person.added", subject: person, detail: { ...detail, roles } });
     else if (before.roles.join() !== roles.join()) {
@@ -66,7 +70,7 @@ export function createAdmission(powers: AdmissionPowers): (who: ProvidedPerson) 
     );
     if (row === "taken") throw refused("name taken", nameTaken(name), TAKEN_HINT, person);
     if (row.roles.length > 0) return toPerson(row);
-    await endAccess(name, ACTOR, powers);
+    await recordEnded(name, await store.endCredentials(name, { at, by: ACTOR }), ACTOR, powers);
     throw refused("no role", `None of your groups at ${title} has a role here any longer`, ASK_OPERATOR, person);
   };
 }

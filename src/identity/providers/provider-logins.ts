@@ -6,6 +6,7 @@
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Instant, Principal } from "../../domain/index.ts";
 import { HOUR_MS, MINUTE_MS } from "../../timing/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { LoginLimit } from "../login-limit.ts";
 import type { Pending } from "../pending.ts";
 import type { IdentityPowers } from "../powers.ts";
@@ -61,6 +62,7 @@ export interface ProviderLogins {
 export interface ProviderLoginPowers extends IdentityPowers, ProviderPowers {
   readonly limit: LoginLimit;
   readonly pending: Pending;
+  readonly meta: Pick<Store["meta"], "get">;
   readonly sessions: Pick<Sessions, "end" | "open">;
   readonly refuse: (refusal: CredentialRefusal) => void;
 }

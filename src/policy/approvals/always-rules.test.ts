@@ -16,7 +16,7 @@ import { MAX_RULE_ARGUMENTS } from "./always-rules.ts";
 const PROFILE = known(parseRuleId("profile:strict"));
 
 async function openDesk(args: JsonObject = { amount: 5 }, rule = PROFILE) {
-  const queue = await openQueue(":memory:", { at: 1 }, 1e9);
+  const queue = await openQueue(":memory:", { at: 1 }, { expiryMs: 1e9 });
   const memory = memoryRules();
   const { approvals, store } = queue;
   const desk = createDesk({
@@ -40,6 +40,7 @@ function openOvertakenDesk({ queue, rules }: Awaited<ReturnType<typeof openDesk>
       list: (query) => approvals.list(query),
       find: (asked) => approvals.find(asked),
       revoke: (asked, by) => approvals.revoke(asked, by),
+      checkDecider: (asked, by) => approvals.checkDecider(asked, by),
       decide: async (asked, choice, by) => {
         await approvals.decide(asked, { verdict }, by);
         return approvals.decide(asked, choice, by);
@@ -117,6 +118,28 @@ describe("a decision that lasts", () => {
       else await assert.rejects(proposed, { code: "REQUEST_CONFLICT" });
     }
   });
+  for (const [scope, covered] of [
+    ["always-tool", ["other arguments", "the same arguments"]],
+    ["always-arguments", ["the same arguments"]],
+  ] as const)
+    it(`of the scope ${scope} also approves the waiting calls that its rule covers`, async () => {
+      const { queue, desk, id } = await openDesk();
+      await using _ = queue;
+      const ask = async (seq: number, parts: Parameters<typeof requestOf>[0], rule = PROFILE) => {
+        const request = { ...requestOf({ execution: 2, seq, ...parts }), decision: { reason: "money leaves", rule } };
+        return (await queue.approvals.request(request)).id;
+      };
+      const waiting = {
+        "other arguments": await ask(1, { args: { amount: 6 } }),
+        "the same arguments": await ask(2, { args: { amount: 5 } }),
+        "another rule": await ask(3, { args: { amount: 5 } }, known(parseRuleId("house"))),
+        "another principal": await ask(4, { args: { amount: 5 }, principal: OPERATOR }),
+      };
+      await desk.decide(id, { verdict: "approve", scope }, OPERATOR);
+      const states = await Promise.all(Object.values(waiting).map((one) => queue.approvals.find(one)));
+      const approved = Object.keys(waiting).filter((_name, at) => states[at]?.state === "approved");
+      assert.deepEqual(approved, covered);
+    });
   it("leaves the approval waiting and records the failure when the file cannot be written", async () => {
     const { queue, desk, id, stateOf, entries, state } = await openDesk();
     await using _ = queue;
@@ -175,14 +198,18 @@ describe("rules that decisions made", () => {
   it("are listed and revoked; other rules of the file are neither", async () => {
     const { queue, desk, id, rules, written } = await openDesk();
     await using _ = queue;
-    written.push({ id: "mine", decision: "allow" });
+    const others = [
+      { id: "mine", decision: "allow" },
+      { id: "always-deny", decision: "deny" },
+    ];
+    written.push(...others);
     await desk.decide(id, { verdict: "approve", scope: "always-tool" }, OPERATOR);
     const [made] = await rules.list();
     const ruleId = typeof made?.["id"] === "string" ? made["id"] : assert.fail();
     assert.equal((await rules.list()).length, 1);
-    await assert.rejects(rules.revoke("mine", OPERATOR), { code: "REQUEST_NOT_FOUND" });
+    for (const other of others) await assert.rejects(rules.revoke(other.id, OPERATOR), { code: "REQUEST_NOT_FOUND" });
     await assert.rejects(rules.revoke(ruleId, AGENT), { code: "POLICY_DENIED" });
     await rules.revoke(ruleId, OPERATOR);
-    assert.deepEqual([await rules.list(), written], [[], [{ id: "mine", decision: "allow" }]]);
+    assert.deepEqual([await rules.list(), written], [[], others]);
   });
 });

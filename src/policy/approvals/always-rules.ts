@@ -82,10 +82,10 @@ export function createAlwaysRules({ book, record, hide, now }: RulePowers): Alwa
         throw thrown;
       });
     },
-    list: async () => (await book.list()).filter(({ id }) => typeof id === "string" && id.startsWith(PREFIX)),
+    list: async () => (await book.list()).filter(isOfDecision),
     async revoke(id, by) {
       if (!hasRole(by, "operator")) throw new GloveboxError("POLICY_DENIED", "Only an operator can revoke a rule");
-      const isKnown = id.startsWith(PREFIX) && (await book.list()).some((rule) => rule["id"] === id);
+      const isKnown = (await book.list()).some((rule) => rule["id"] === id && isOfDecision(rule));
       if (isKnown) await record({ actor: by.id, action: "policy.revoked", subject: id, detail: {} });
       if (isKnown && (await book.remove(id))) return;
       throw new GloveboxError("REQUEST_NOT_FOUND", `No decision made a rule ${JSON.stringify(id.slice(0, 64))}`, {
@@ -93,6 +93,11 @@ export function createAlwaysRules({ book, record, hide, now }: RulePowers): Alwa
       });
     },
   };
+}
+
+/** An operator's own rule may have such an id, but decisions only allow. */
+function isOfDecision({ id, decision }: JsonObject): boolean {
+  return typeof id === "string" && id.startsWith(PREFIX) && decision === "allow";
 }
 
 /** Only a profile's default gives way to an allow rule: of rules the strictest decides, and none loosens the guard. */

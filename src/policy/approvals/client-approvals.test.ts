@@ -10,12 +10,14 @@ import { createClientApprovals } from "./client-approvals.ts";
 import { PLAIN_SEAL, executionOf, openQueue } from "./fixtures/open-queue.ts";
 
 const OTHER: Principal = { id: known(parsePrincipalId("other")), kind: "agent", groups: [] };
+const REMOTE: Principal = { id: known(parsePrincipalId("agent:ada/editor")), kind: "agent", groups: [] };
+const isLocal = ({ id }: Principal): boolean => id !== REMOTE.id;
 const hide = (text: string): string => text.replaceAll("hunter2-hunter2", "[secret]");
 
 async function open() {
   const queue = await openQueue();
   const { approvals } = queue;
-  const options = { approvals, seal: PLAIN_SEAL, hide, isEnabled: true };
+  const options = { approvals, seal: PLAIN_SEAL, hide, isEnabled: true, isLocal };
   return { queue, clientApprovals: createClientApprovals(options) ?? assert.fail() };
 }
 
@@ -23,7 +25,7 @@ describe("client approvals", () => {
   it("exist unless the operator turned them off", async () => {
     await using queue = await openQueue();
     const { approvals } = queue;
-    const options = { approvals, seal: PLAIN_SEAL, hide };
+    const options = { approvals, seal: PLAIN_SEAL, hide, isLocal };
     assert.equal(createClientApprovals({ ...options, isEnabled: false }), undefined);
     assert.ok(createClientApprovals({ ...options, isEnabled: true }));
   });
@@ -65,6 +67,16 @@ describe("client approvals", () => {
     await clientApprovals.answer(AGENT, id, { verdict: "approve", scope: "execution" });
     const { state, scope, decidedBy } = (await queue.approvals.find(id)) ?? assert.fail();
     assert.deepEqual([state, scope, decidedBy], ["approved", "execution", `elicitation:${AGENT.id}`]);
+  });
+
+  it("neither shows an approval to a client that logged in nor takes its decision", async () => {
+    const { queue, clientApprovals } = await open();
+    await using _ = queue;
+    const { id } = await queue.request({ principal: REMOTE });
+    assert.equal(await clientApprovals.find(REMOTE, id), undefined);
+    await assert.rejects(clientApprovals.answer(REMOTE, id, { verdict: "approve" }), { code: "POLICY_DENIED" });
+    await assert.rejects(clientApprovals.answer(REMOTE, id, { verdict: "reject" }), { code: "POLICY_DENIED" });
+    assert.equal((await queue.approvals.find(id))?.state, "pending");
   });
 
   it("seals state that only the same principal can open again", async () => {

@@ -1,6 +1,6 @@
 /** The approvals that an MCP client may show to its person and answer for them, if the operator allows it. */
 
-import { GloveboxError, defined, parsePrincipalId } from "../../domain/index.ts";
+import { GloveboxError, defined, isInputRequest, parsePrincipalId } from "../../domain/index.ts";
 import type { Approval, ApprovalId, ExecutionId, Json, Principal, Seal } from "../../domain/index.ts";
 
 import { redactApproval } from "../../text/index.ts";
@@ -28,15 +28,22 @@ export interface ClientApprovalsOptions {
   readonly hide: (text: string) => string;
   readonly isEnabled: boolean;
   readonly duties?: Pick<DutySettings, "fourEyes" | "separate">;
+  /**
+   * True for clients on the machine of the local user, who may decide everything there. The person behind another client
+   * decides on the page: a client can answer its own form, and neither a role nor a recent login would be needed.
+   */
+  readonly isLocal: (principal: Principal) => boolean;
 }
 
 const MAX_NAME_LENGTH = 256;
 
 /** Returns `undefined` if the operator does not allow it. */
 export function createClientApprovals(options: ClientApprovalsOptions): ClientApprovals | undefined {
-  const { approvals, seal, hide, isEnabled, duties } = options;
+  const { approvals, seal, hide, isEnabled, duties, isLocal } = options;
   // With separated duties the person behind a client must not decide.
   if (!isEnabled || duties?.separate === true) return undefined;
+  // An answer to a server decides nothing about the client.
+  const mayAnswer = (principal: Principal, id: ApprovalId): boolean => isInputRequest(id) || isLocal(principal);
   return {
     async waiting(principal, execution) {
       const waiting = await approvals.waiting(execution);
@@ -44,7 +51,7 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
     },
     async find(principal, id) {
       const found = await approvals.find(id);
-      if (found?.principal !== principal.id || found.state !== "pending") return undefined;
+      if (found?.principal !== principal.id || found.state !== "pending" || !mayAnswer(principal, id)) return undefined;
       // A service has no person at a client, and a form cannot show that a second person is needed.
       if (principal.kind === "service" || (duties?.fourEyes === true && found.effect === "destroy")) return undefined;
       return redactApproval(found, hide);
@@ -56,12 +63,19 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
           hint: "Only the principal of the program can decide it",
         });
       }
+      if (!mayAnswer(principal, id)) throw notHere(principal);
       await approvals.decide(id, choice, personBehind(principal));
     },
     close: (principal, state) =>
       Buffer.from(seal.close(JSON.stringify(state), contextOf(principal))).toString("base64url"),
     open: (principal, sealed) => trustState(seal.open(Buffer.from(sealed, "base64url"), contextOf(principal))),
   };
+}
+
+function notHere({ id }: Principal): GloveboxError {
+  return new GloveboxError("POLICY_DENIED", `The client of ${id} cannot decide an approval`, {
+    hint: "A reviewer or an operator decides on the page, or with `glovebox approve` or `glovebox reject`",
+  });
 }
 
 /** Records show that a client passed the answer on. */

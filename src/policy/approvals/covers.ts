@@ -37,6 +37,11 @@ export function reaches(decided: ApprovalHead, call: ApprovalCall): boolean {
   }
 }
 
+/** Returns true if a decision that became a rule settles another call, which asks the same with any or these arguments. */
+export function settles(decided: ApprovalHead, call: ApprovalCall, args: "any" | "same"): boolean {
+  return isAlike(decided, call) && (args === "any" || decided.argsDigest === call.argsDigest);
+}
+
 /** A pending approval whose time is over counts as expired, even before the store says so. */
 export function stateAt({ state, expiresAt }: Pick<Approval, "state" | "expiresAt">, now: Instant): Approval["state"] {
   return state === "pending" && expiresAt <= now ? "expired" : state;

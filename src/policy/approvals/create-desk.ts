@@ -23,17 +23,19 @@ export interface ApprovalDesk {
   /** Rejects as `Approvals.decide` does, and as `propose` for a scope that becomes a rule. */
   decide(id: string, choice: DeskChoice, by: Principal): Promise<Approval>;
   revoke(id: string, by: Principal): Promise<Approval>;
+  /** False if arguments are hidden from this viewer, here and wherever else they are kept. */
+  showsArguments(viewer: Principal): boolean;
   /** The rule that a decision would write, and its file. Rejects with REQUEST_CONFLICT if no rule can loosen it. */
   propose(id: string, scope: AlwaysScope, by: Principal): Promise<{ readonly rule: AlwaysRule; readonly file: string }>;
 }
 
 /** People at the command line and the admin page may decide for good; forms of clients may not. */
-export interface DeskChoice extends Omit<ApprovalChoice, "scope"> {
+export interface DeskChoice extends Omit<ApprovalChoice, "scope" | "byRule"> {
   readonly scope?: NonNullable<ApprovalChoice["scope"]> | AlwaysScope;
 }
 
 export interface DeskOptions {
-  readonly approvals: Pick<Approvals, "list" | "find" | "decide" | "revoke">;
+  readonly approvals: Pick<Approvals, "checkDecider" | "decide" | "find" | "list" | "revoke">;
   readonly store: Pick<Store, "executions" | "ledger">;
   readonly rules: Pick<AlwaysRules, "propose" | "add" | "revoke" | "file">;
   readonly hide: (text: string) => string;
@@ -42,6 +44,9 @@ export interface DeskOptions {
   /** Returns the held-back definition of the tool, if there is one. */
   readonly findChange: (approval: Approval) => Promise<HeldChange | undefined>;
 }
+
+/** The waiting calls that a rule covers: with any arguments, or with the same. */
+const SETTLED = { "always-tool": "any", "always-arguments": "same" } as const;
 
 /** Does not own the queue. */
 export function createDesk(options: DeskOptions): ApprovalDesk {
@@ -52,35 +57,11 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
     if (!found) throw notFound(id);
     return found;
   };
-  /**
-   * The rule is written before the call is approved. If another decision was faster, an approval is what this one wanted,
-   * too; otherwise the rule is taken back, unless an earlier decision made it.
-   */
-  const decideAlways = async (
-    id: ApprovalId,
-    { scope: _, ...choice }: DeskChoice,
-    scope: AlwaysScope,
-    by: Principal,
-  ) => {
-    const found = await get(id);
-    const approve = (): Promise<Approval> => approvals.decide(id, { ...choice, scope: "call" }, by);
-    if (choice.verdict !== "approve") throw onlyApproval(scope);
-    if (found.state !== "pending" || !hasRole(by, "operator")) return approve(); // rejects
-    if (duties.fourEyes && found.effect === "destroy") return approvals.decide(id, { ...choice, scope: "session" }, by); // rejects
-    const rule = rules.propose(found, scope, by);
-    const isNew = await rules.add(rule, found, by);
-    return approve().catch(async (thrown: unknown) => {
-      const now = await approvals.find(id);
-      if (now?.state === "approved") return now;
-      if (isNew) await rules.revoke(rule.id, by);
-      throw thrown;
-    });
-  };
+  const decideAlways = createLastingDecision({ approvals, rules, duties, get });
   return {
     list: async (query, viewer) => {
-      const listed = await approvals.list(query);
-      if (!seesArguments(viewer, duties)) return listed.map(hideArguments);
-      return listed.map((approval) => cutArguments(cover(approval)));
+      const shown = (approval: Approval): Approval => cutArguments(cover(approval));
+      return (await approvals.list(query)).map(seesArguments(viewer, duties) ? shown : hideArguments);
     },
     async show(raw, viewer) {
       const found = await get(parseId(raw));
@@ -98,10 +79,44 @@ export function createDesk(options: DeskOptions): ApprovalDesk {
       return cover(await approvals.decide(id, { ...rest, ...defined({ scope }) }, by));
     },
     propose: async (raw, scope, by) => {
+      // The rule for these arguments contains them.
+      if (!seesArguments(by, duties)) throw argumentsHidden(by);
       const rule = rules.propose(await get(parseId(raw)), scope, by);
       return { rule, file: rules.file ?? "(no file)" };
     },
+    showsArguments: (viewer) => seesArguments(viewer, duties),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
+  };
+}
+
+/**
+ * The rule is written before the call is approved, and the waiting calls that it covers with it. If another decision
+ * was faster, an approval is what this one wanted, too; otherwise the rule is taken back, unless an earlier one made it.
+ */
+function createLastingDecision({
+  approvals,
+  rules,
+  duties,
+  get,
+}: Pick<DeskOptions, "approvals" | "rules"> & {
+  readonly duties: DutySettings;
+  readonly get: (id: ApprovalId) => Promise<Approval>;
+}) {
+  return async (id: ApprovalId, { scope: _, ...choice }: DeskChoice, scope: AlwaysScope, by: Principal) => {
+    const found = await get(id);
+    const approve = () => approvals.decide(id, { ...choice, scope: "call", byRule: SETTLED[scope] }, by);
+    if (choice.verdict !== "approve") throw onlyApproval(scope);
+    if (found.state !== "pending" || !hasRole(by, "operator")) return approve(); // rejects
+    if (duties.fourEyes && found.effect === "destroy") return approvals.decide(id, { ...choice, scope: "session" }, by); // rejects
+    await approvals.checkDecider(id, by); // before a rule is in force that the decision would not make
+    const rule = rules.propose(found, scope, by);
+    const isNew = await rules.add(rule, found, by);
+    return approve().catch(async (thrown: unknown) => {
+      const now = await approvals.find(id);
+      if (now?.state === "approved") return now;
+      if (isNew) await rules.revoke(rule.id, by);
+      throw thrown;
+    });
   };
 }
 
@@ -117,6 +132,12 @@ function cutArguments(approval: Approval): Approval {
   const text = JSON.stringify(approval.args);
   const args = capText(text, LISTED_BYTES);
   return args === text ? approval : { ...approval, args, argsShown: "beginning" };
+}
+
+function argumentsHidden({ id }: Principal): GloveboxError {
+  return new GloveboxError("POLICY_DENIED", `${id} does not see arguments, so it cannot propose a rule`, {
+    hint: "approvals.showArguments is `reviewers`: a person with the role reviewer decides",
+  });
 }
 
 function onlyApproval(scope: AlwaysScope): GloveboxError {

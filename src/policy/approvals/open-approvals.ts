@@ -16,7 +16,7 @@ import type {
 } from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, Store } from "../../store/index.ts";
 
-import { chooseFor, reaches, stateAt } from "./covers.ts";
+import { chooseFor, reaches, settles, stateAt } from "./covers.ts";
 import { checkAnswer } from "./check-answer.ts";
 import { NO_DUTIES, checkDecider, findVote, personOfDecider } from "./duties.ts";
 import type { Duties } from "./duties.ts";
@@ -31,6 +31,8 @@ export interface ApprovalChoice {
   readonly note?: string;
   /** The values of a form that answers an input request. */
   readonly content?: JsonObject;
+  /** Set if the decision has become a rule: the calls that wait and that it covers are decided, too. */
+  readonly byRule?: "any" | "same";
 }
 
 /** A page of the queue: pending ones first, then newest first. */
@@ -49,6 +51,8 @@ export interface Approvals extends ApprovalRequests, AsyncDisposable {
    * REQUEST_CONFLICT if it is no longer pending. A wider scope also decides the pending approvals that it covers.
    */
   decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
+  /** Rejects as `decide` does for someone who may not decide this one. */
+  checkDecider(id: ApprovalId, by: Principal): Promise<void>;
   /** An approval that `find` rejects is included, marked as damaged. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
   /** Returns the pending approvals of an execution, oldest first. Cheap: reads no arguments. */
@@ -74,6 +78,8 @@ export interface ApprovalsOptions {
   readonly duties?: Duties;
   /** How often to poll for decisions of other processes. Defaults to 500 ms. */
   readonly everyMs?: number;
+  /** Awaited before anyone hears of decisions: they may have changed the rules. Must not reject. */
+  readonly beforeDecided?: () => Promise<unknown>;
   /** Called with the error of a failed poll; the next poll retries. */
   readonly warn?: (thrown: unknown) => void;
 }
@@ -103,7 +109,8 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     return found;
   };
   const onExpired = (head: ApprovalHead) => ledger.write(toEntry(head, "gateway", "approval.expired"));
-  const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn });
+  const { beforeDecided } = options;
+  const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn, ...defined({ beforeDecided }) });
   const decisions = createDecisions({ store, ledger, now, get, seal });
 
   return {
@@ -113,12 +120,13 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     onRequestedHere: watch.requestedHere.add,
     whenDecided: (id, signal) => watch.whenDecided(id, signal),
     request: createRequest(options, get, watch.requestedHere.notify),
+    checkDecider: async (id, by) => checkDecider(await get(id), by, duties),
     async decide(id, choice, by) {
       const before = await get(id);
       await checkDecider(before, by, duties);
       if (before.state === "pending" && findVote(before, choice, by, duties) === "first")
         await decisions.endorse(before, by);
-      else await decisions.decide(id, toChange(choice, by, now()), by, choice.content);
+      else await decisions.decide(id, toChange(choice, by, now()), by, choice);
       void watch.poll();
       return get(id);
     },
@@ -264,7 +272,12 @@ function pickDecision({ scope, decidedBy, decidedAt, note }: Omit<ApprovalHead, 
 /** Records each decision first. Of two concurrent decisions the first counts, and the second one is rejected. */
 function createDecisions({ store, ledger, now, get, seal }: DecisionPowers) {
   return {
-    async decide(id: ApprovalId, plain: ApprovalChange, by: Principal, content?: JsonObject): Promise<void> {
+    async decide(
+      id: ApprovalId,
+      plain: ApprovalChange,
+      by: Principal,
+      { content, byRule }: Pick<ApprovalChoice, "content" | "byRule">,
+    ): Promise<void> {
       const before = await get(id);
       if (before.state !== "pending") throw alreadyDecided(before);
       const isAnswer = isInputRequest(id) && plain.state === "approved";
@@ -277,8 +290,10 @@ function createDecisions({ store, ledger, now, get, seal }: DecisionPowers) {
       await ledger.write(toEntry(before, by.id, "approval.decided", detail));
       const decided = { ...before, ...change };
       const isWaiting = (head: ApprovalHead): boolean => stateAt(head, now()) === "pending";
+      const isCovered = (head: ApprovalHead): boolean =>
+        head.id === id || reaches(decided, head) || (byRule !== undefined && settles(decided, head, byRule));
       const changed = await store.change({ kind: "alike", id }, (head) =>
-        isWaiting(head) && (head.id === id || reaches(decided, head)) ? change : undefined,
+        isWaiting(head) && isCovered(head) ? change : undefined,
       );
       if (!changed.some((head) => head.id === id)) {
         await ledger.write(toEntry(before, by.id, "approval.overtaken")); // another process was faster

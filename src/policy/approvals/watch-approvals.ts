@@ -11,6 +11,7 @@ interface ApprovalWatchOptions {
   readonly everyMs: number;
   readonly find: (id: ApprovalId) => Promise<Approval | undefined>;
   readonly onExpired: (head: ApprovalHead) => Promise<unknown>;
+  readonly beforeDecided?: () => Promise<unknown>;
   readonly warn: (thrown: unknown) => void;
 }
 
@@ -18,16 +19,12 @@ interface ApprovalWatchOptions {
 export const KEEP_MS = 30 * DAY_MS;
 
 /** Reports only changes from now on. */
-export async function watchApprovals({ store, now, everyMs, find, onExpired, warn }: ApprovalWatchOptions) {
+export async function watchApprovals(options: ApprovalWatchOptions) {
+  const { store, now, everyMs, find, warn } = options;
   const decided = createListeners<Approval>();
   const requested = createListeners<ApprovalHead>();
   let { last } = await store.changes();
 
-  /** The process that changes the row records the expiry. The approval could not be decided before that either. */
-  const expireDue = async (at: Instant): Promise<void> => {
-    const expiry = { state: "expired", decidedBy: "gateway", decidedAt: at } as const;
-    for (const head of await store.change({ kind: "due", now: at }, () => expiry)) await onExpired(head);
-  };
   const notify = async (id: ApprovalId): Promise<void> => {
     const approval = await find(id);
     if (approval) decided.notify(approval);
@@ -35,8 +32,9 @@ export async function watchApprovals({ store, now, everyMs, find, onExpired, war
   let forgetAt = now() + everyMs;
   const pollOnce = async (): Promise<void> => {
     const { dueAt } = await store.changes();
-    if (dueAt !== null && dueAt <= now()) await expireDue(now());
+    if (dueAt !== null && dueAt <= now()) await expireDue(options);
     const since = await store.changes(last);
+    if (since.changed.some(({ state }) => state === "approved")) await options.beforeDecided?.();
     last = since.last;
     for (const head of since.changed)
       if (head.state !== "pending") await notify(head.id).catch(warn);
@@ -79,6 +77,13 @@ export async function watchApprovals({ store, now, everyMs, find, onExpired, war
       await running;
     },
   };
+}
+
+/** The process that changes the row records the expiry. The approval could not be decided before that either. */
+async function expireDue({ store, now, onExpired }: ApprovalWatchOptions): Promise<void> {
+  const at = now();
+  const expiry = { state: "expired", decidedBy: "gateway", decidedAt: at } as const;
+  for (const head of await store.change({ kind: "due", now: at }, () => expiry)) await onExpired(head);
 }
 
 function createListeners<Value>() {

@@ -210,6 +210,11 @@ const UPSTREAM_CASES: readonly (readonly [
   ["socket", [16, 3, 9], false, false],
   ["socket", UNIX, false, false],
   ["socket", [40, 1, 0], false, false],
+  ["socketpair", [1, 1], true, true],
+  ["socketpair", [1, 0o2000005], true, true],
+  ["socketpair", [1, 2], false, false], // datagrams, which can be sent to other sockets
+  ["listen", [3, 1], true, false],
+  ["shmat", [0], false, false],
   ["clone", [0x3d_0f00], true, true],
   ["clone", [17], true, true],
   ["clone", [0x1000_0011], false, false],
@@ -237,6 +242,14 @@ for (const processor of PROCESSORS) {
     for (const [name, args, ...allowed] of UPSTREAM_CASES) {
       const decided = filters.map((filter) => decide(filter, name, args) === "allow");
       assert.deepEqual(decided, allowed, `${name} ${args.join(" ")}`);
+    }
+  });
+
+  test(`the filter of a server for ${processor} hides system calls that are newer than its list`, () => {
+    for (const wall of [NAMESPACES, LANDLOCK]) {
+      const filter = assembleUpstreamFilter(processor, wall);
+      const decided = [451, 452, 463, 100_000].map((call) => interpret(filter, CONVENTIONS[processor], call, []));
+      assert.deepEqual(decided, ["allow", "errno 38", "errno 38", "errno 38"]);
     }
   });
 

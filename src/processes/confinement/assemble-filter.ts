@@ -71,10 +71,16 @@ interface DecidedCall {
   readonly body: readonly Instruction[];
 }
 
-/** `otherwise` decides about every call that is not listed. */
-export function assembleAround(processor: Processor, calls: readonly DecidedCall[], otherwise: Instruction): Buffer {
+/** `first` sees the number before any list. `otherwise` decides about every call that is not listed. */
+export function assembleAround(
+  processor: Processor,
+  calls: readonly DecidedCall[],
+  otherwise: Instruction,
+  first: readonly Instruction[] = [],
+): Buffer {
   return encode([
     ...refuseForeign(CONVENTIONS[processor]),
+    ...first,
     ...when(CLONE3, [fail(ENOSYS)]),
     ...calls.flatMap(({ number, body }) => when(number, body)),
     otherwise,

@@ -6,7 +6,7 @@
 import type { Processor } from "./assemble-filter.ts";
 import { assembleAround } from "./assemble-filter.ts";
 import { OWN_PID } from "./argument-rules.ts";
-import { ALLOW, REFUSE, fail, ifAnySet, ifEqual, keepBits, loadArgument } from "./bpf.ts";
+import { ALLOW, ENOSYS, REFUSE, fail, ifAnySet, ifAtLeast, ifEqual, keepBits, loadArgument } from "./bpf.ts";
 import type { Instruction } from "./bpf.ts";
 
 /** What keeps a server from files and other processes, beside this filter. */
@@ -70,8 +70,21 @@ const KERNEL: CallTable = {
   quotactl: [179, 60],
 };
 
-/** System V IPC and message queues, which other processes of the user share. */
-const SHARED_MEMORY: CallTable = { shmget: [29, 194], semget: [64, 190], msgget: [68, 186], mq_open: [240, 180] };
+/** System V IPC and message queues, which other processes of the user share. Their ids are small numbers. */
+const SHARED_MEMORY: CallTable = {
+  shmget: [29, 194],
+  shmat: [30, 196],
+  shmctl: [31, 195],
+  semget: [64, 190],
+  semop: [65, 193],
+  semctl: [66, 191],
+  semtimedop: [220, 192],
+  msgget: [68, 186],
+  msgsnd: [69, 189],
+  msgrcv: [70, 188],
+  msgctl: [71, 187],
+  mq_open: [240, 180],
+};
 
 const MOUNTS: CallTable = {
   mount: [165, 40],
@@ -91,7 +104,7 @@ const MOUNTS: CallTable = {
   open_by_handle_at: [304, 265],
 };
 
-/** By path, because Landlock does not guard them. By descriptor they stay. */
+/** Landlock does not guard them: attributes by path, which stay by descriptor, and a port that the kernel chooses. */
 const UNGUARDED: CallTable = {
   chmod: [90, null],
   fchmodat: [268, 53],
@@ -106,6 +119,7 @@ const UNGUARDED: CallTable = {
   lsetxattr: [189, 6],
   removexattr: [197, 14],
   lremovexattr: [198, 15],
+  listen: [50, 201],
 };
 
 const SIGNALS: CallTable = {
@@ -119,6 +133,7 @@ const SIGNALS: CallTable = {
 const BY_ARGUMENT: CallTable = {
   clone: [56, 220],
   socket: [41, 198],
+  socketpair: [53, 199],
   sendto: [44, 206],
   sendmsg: [46, 211],
   sendmmsg: [307, 269],
@@ -137,6 +152,12 @@ export const UPSTREAM_CALLS: CallTable = {
   ...SIGNALS,
   ...BY_ARGUMENT,
 };
+
+/**
+ * Calls from this number on, of Linux 6.6 and later, do not exist for a server: some do what older ones do that are
+ * refused, such as fchmodat2. Numbers from here on are the same on every processor, and programs use the older calls.
+ */
+const FIRST_NEWER_CALL = 452;
 
 const EAFNOSUPPORT = 97;
 const NO_SUCH_FAMILY = fail(EAFNOSUPPORT);
@@ -157,6 +178,7 @@ export function assembleUpstreamFilter(processor: Processor, wall: UpstreamWall)
   const rules = new Map<string, readonly Instruction[]>([
     ["clone", noneSet(0, NEW_NAMESPACES)],
     ["socket", hasNamespaces ? OWN_NETWORK : TCP_ONLY],
+    ["socketpair", CONNECTED_PAIR],
     ["fcntl", noneOf(1, OWNERS)],
     ["ioctl", noneOf(1, REQUESTS)],
     ["prlimit64", OWN_LIMITS],
@@ -168,7 +190,7 @@ export function assembleUpstreamFilter(processor: Processor, wall: UpstreamWall)
     const number = UPSTREAM_CALLS[name]?.[index];
     return typeof number === "number" ? [{ number, body }] : [];
   });
-  return assembleAround(processor, calls, ALLOW);
+  return assembleAround(processor, calls, ALLOW, [ifAtLeast(FIRST_NEWER_CALL, 0, 1), fail(ENOSYS)]);
 }
 
 /** What Landlock does not see: TCP Fast Open connects without a connect, and older versions know no signals. */
@@ -205,6 +227,16 @@ const TCP_ONLY: readonly Instruction[] = [
   loadArgument(2),
   ifEqual(0, 2, 0),
   ifEqual(6, 1, 0),
+  NO_SUCH_FAMILY,
+  ALLOW,
+];
+
+/** SOCK_STREAM or SOCK_SEQPACKET: one for datagrams could send to other UNIX sockets. */
+const CONNECTED_PAIR: readonly Instruction[] = [
+  loadArgument(1),
+  keepBits(0xf),
+  ifEqual(1, 2, 0),
+  ifEqual(5, 1, 0),
   NO_SUCH_FAMILY,
   ALLOW,
 ];

@@ -125,9 +125,9 @@ export class ChildPool {
         this.#leave(holder);
         this.#fill();
       },
-      release: ({ worker, isFast }, reusable) => {
-        if (isFast) faster?.release(worker, reusable);
-        else this.#stock.release(worker, reusable);
+      release: ({ worker, isFast }, ...how) => {
+        if (isFast) faster?.release(worker, ...how);
+        else this.#stock.release(worker, ...how);
       },
       awaitPlace: (holder, placed) => {
         const onPlaced = (): void => {

@@ -5,9 +5,10 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 
+import { expectRest } from "../child-lease.ts";
+import type { ChildRest } from "../child-lease.ts";
 import { measureProcess } from "../measure.ts";
 import type { ChildOptions } from "../start-child.ts";
-import { TO_HOST } from "../wire.ts";
 import { ChildStarts } from "./child-starts.ts";
 import type { PoolWorker } from "./worker.ts";
 
@@ -87,17 +88,19 @@ export class ChildStock {
     return worker;
   }
 
-  release(worker: PoolWorker, reusable: boolean): void {
+  release(worker: PoolWorker, reusable: boolean, { pongs, readyMs }: ChildRest = {}): void {
     worker.uses += 1;
     this.starts.forgetFailures();
     if (worker.child.isGone) return this.#forget(worker);
+    const isComplete = expectRest(pongs);
     worker.child.listener = {
-      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
+      frame: ({ kind }) => isComplete(kind) && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
     if (!reusable || worker.isWornOut || !worker.child.restorePriority()) return this.#dismiss(worker);
     this.#preparing.set(worker, performance.now());
-    this.#awaitReady(worker, cpuMsOf(worker), READY_WAITS);
+    if (readyMs === undefined) return this.#awaitReady(worker, cpuMsOf(worker), READY_WAITS);
+    worker.timer = setTimeout(() => this.#dismiss(worker), readyMs);
   }
 
   #awaitReady(worker: PoolWorker, releasedAtCpuMs: number, waits: number): void {

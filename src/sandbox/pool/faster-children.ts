@@ -5,6 +5,7 @@
 
 import type { GloveboxError } from "../../domain/index.ts";
 
+import type { ChildRest } from "../child-lease.ts";
 import type { ChildOptions } from "../start-child.ts";
 import { ChildStock } from "./child-stock.ts";
 import { createCancelledError } from "./pool-errors.ts";
@@ -46,9 +47,9 @@ export class FasterChildren {
     }
   }
 
-  release(worker: PoolWorker, reusable: boolean): void {
+  release(worker: PoolWorker, reusable: boolean, rest?: ChildRest): void {
     this.#held -= 1;
-    this.stock.release(worker, reusable);
+    this.stock.release(worker, reusable, rest);
   }
 
   refuseAll(error: GloveboxError): void {

@@ -3,7 +3,7 @@
 import type { EngineName } from "../../domain/index.ts";
 
 import type { ProcessMeasure } from "../measure.ts";
-import type { ChildLease, FasterChild } from "../child-lease.ts";
+import type { ChildLease, ChildRest, FasterChild } from "../child-lease.ts";
 import type { SandboxChild } from "../start-child.ts";
 import type { Parking } from "./parking.ts";
 import type { PlaceHolder } from "./trials.ts";
@@ -23,7 +23,7 @@ export interface LeaseHost {
   leave(holder: PlaceHolder): void;
   /** The same, and its child stays. */
   park(holder: PlaceHolder): void;
-  release(held: HeldChild, reusable: boolean): void;
+  release(held: HeldChild, reusable: boolean, rest?: ChildRest): void;
   /** Calls `onPlaced` when the program has a place again, unless the returned function is called before. */
   awaitPlace(holder: PlaceHolder, onPlaced: () => void): () => void;
   /** False if too many executions wait without a child. */
@@ -97,20 +97,20 @@ export class PlaceLease implements ChildLease {
     return this.#host.retake(this.#holder, this.#held.isFast, signal);
   }
 
-  release(reusable: boolean): void {
+  release(reusable: boolean, rest?: ChildRest): void {
     if (this.#onClosed) this.#host.leaveAway(this.#onClosed);
-    else this.#release(reusable);
+    else this.#release(reusable, rest);
   }
 
-  freeChild(reusable: boolean): void {
-    if (!this.#isFreed) this.#host.release(this.#held, reusable);
+  freeChild(reusable: boolean, rest?: ChildRest): void {
+    if (!this.#isFreed) this.#host.release(this.#held, reusable, rest);
     this.#isFreed = true;
   }
 
-  #release(reusable: boolean): void {
+  #release(reusable: boolean, rest?: ChildRest): void {
     if (this.#host.parking.leave(this.#parked)) this.#stopWaking();
     else this.#host.leave(this.#holder);
-    this.freeChild(reusable);
+    this.freeChild(reusable, rest);
   }
 
   #offer(faster: HeldChild): FasterChild {

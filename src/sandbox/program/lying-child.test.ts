@@ -39,9 +39,21 @@ describe("a compromised child", () => {
     assert.deepEqual([(await outcome).ending, await ended], [{ kind: "returned", value: JSON.parse(large) }, 1]);
     assert.deepEqual([released, frames], [[true], [TO_HOST.READY]]);
   });
+  it("a child may answer a PING after its large value and its readiness", async () => {
+    const none = (): undefined => undefined;
+    const tape = { past: [], endsWithPast: true, began: none, repeat: none, keep: none };
+    const { say, outcome, released, rests } = play({}, undefined, undefined, { tape });
+    const large = JSON.stringify("x".repeat(200_000));
+    say(TO_HOST.DONE, 0, large);
+    say(TO_HOST.READY);
+    say(TO_HOST.PONG);
+    assert.deepEqual((await outcome).ending, { kind: "returned", value: JSON.parse(large) });
+    assert.deepEqual([released, rests.map(({ pongs }) => pongs)], [[true], [1]]);
+  });
   for (const [name, frames] of [
     ["another value", [TO_HOST.DONE]],
     ["a second readiness", [TO_HOST.READY, TO_HOST.READY]],
+    ["an answer to no PING", [TO_HOST.READY, TO_HOST.PONG]],
   ] as const) {
     it(`a compromised child counts as crashed and is not reused if its large value is followed by ${name}`, async () => {
       const { say, outcome, released } = play();

@@ -64,7 +64,11 @@ function parseCount(word: string): number {
 /** V8's messages for a buffer that does not fit; other allocations end the whole isolate. */
 const REFUSED_BUFFER = /^(Array buffer allocation failed|ArrayBuffer\.prototype\.\w+: Out of memory)$/;
 
-export function isOutOfMemory({ name, message }: ThrownMessage): boolean {
+/** An engine without free memory may be unable to settle the program's promise. */
+const STUCK_SHARE = 0.8;
+
+export function isOutOfMemory({ kind, name, message }: ThrownMessage, limits: Limits, peakBytes: number): boolean {
+  if (kind === "stuck" && peakBytes > limits.memoryBytes * STUCK_SHARE) return true;
   return name === "RangeError" && REFUSED_BUFFER.test(message);
 }
 

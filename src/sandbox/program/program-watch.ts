@@ -187,6 +187,12 @@ export class ProgramWatch {
     return this.#children.values().reduce((sum, { cpuMs }) => sum + cpuMs, this.#earlierCpuMs);
   }
 
+  /** For the result of a program that waited so long in the queue. */
+  usageAfter(queueMs: number) {
+    const { cpuMs, elapsedMs: wallMs, peakBytes: peakMemoryBytes } = this;
+    return { queueMs: queueMs + this.pausedMs + this.heldMs, wallMs, cpuMs, peakMemoryBytes };
+  }
+
   /** Adds the child's own report, which includes peaks between two measurements. */
   report(child: SandboxChild, text: string): void {
     const watched = this.#children.get(child);

@@ -17,13 +17,15 @@ describe("a replayed program", () => {
     play({}, undefined, undefined, { tape: { past: deliveries, endsWithPast: true, ...NO_TAPE }, ...more });
 
   it("pings the child after the last past delivery and suspends the program on PONG", async () => {
-    const { sent, say, outcome, released } = showing(past);
+    const { sent, say, outcome, released, rests } = showing(past);
     assert.deepEqual(kindsOf(sent), [TO_GUEST.START]);
     say(TO_HOST.CALL, 1, "files.read\n{}");
     assert.deepEqual(kindsOf(sent), [TO_GUEST.START, TO_GUEST.REPLY, TO_GUEST.PING]);
     say(TO_HOST.CALL, 2, "files.read\n{}");
     say(TO_HOST.PONG);
-    assert.deepEqual([codeOf((await outcome).ending), released], ["paused", [false]]);
+    assert.deepEqual([codeOf((await outcome).ending), released], ["paused", [true]]);
+    assert.equal(sent.at(-1)?.kind, TO_GUEST.END);
+    assert.deepEqual(rests, [{ pongs: 0, readyMs: 100 }]);
   });
   it("pings the child at once without past deliveries", async () => {
     const { sent, say, outcome } = showing([]);
@@ -38,11 +40,11 @@ describe("a replayed program", () => {
     say(TO_HOST.PONG);
     assert.equal(codeOf((await outcome).ending), "LIMIT_CALLS");
   });
-  it("does not reuse a child whose program ends before the PONG", async () => {
-    const { say, outcome, released } = showing([]);
+  it("releases a child whose program ends before the PONG, and says that the PONG is due", async () => {
+    const { say, outcome, released, rests } = showing([]);
     say(TO_HOST.DONE, 0, "1");
-    say(TO_HOST.PONG);
-    assert.deepEqual([codeOf((await outcome).ending), released], ["returned", [false]]);
+    assert.deepEqual([codeOf((await outcome).ending), released], ["returned", [true]]);
+    assert.deepEqual(rests, [{ pongs: 1, readyMs: undefined }]);
   });
 });
 

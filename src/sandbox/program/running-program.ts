@@ -5,7 +5,7 @@
  */
 
 import { GloveboxError } from "../../domain/index.ts";
-import { ownerOf, runInSlices } from "../../timing/index.ts";
+import { ownerOf } from "../../timing/index.ts";
 
 import type { Frame } from "../frames.ts";
 import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
@@ -13,14 +13,14 @@ import type { ChildLease } from "../child-lease.ts";
 import type { SandboxChild } from "../start-child.ts";
 import { endedEarly, playLoosely, playTape } from "../tape.ts";
 import type { Delivery, LoosePlayer, TapePlayer, TapeStart } from "../tape.ts";
-import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
+import { TO_GUEST, TO_HOST } from "../wire.ts";
 import type { Watchdog } from "../watchdog.ts";
 import type { ThrownMessage } from "../wire.ts";
 import { Absence } from "./absence.ts";
 import { EngineSwitch, SWITCH_AFTER_MS, mayBeOfEngine } from "./engine-switch.ts";
+import { readLargeValue } from "./large-value.ts";
 import { createOverrun } from "./overruns.ts";
 import {
-  activeAfterEnd,
   activeWhileBlocked,
   activeWithoutPlace,
   isOutOfMemory,
@@ -34,9 +34,10 @@ import { ProgramHistory } from "./program-history.ts";
 import { ProgramOutput } from "./program-output.ts";
 import { ProgramRequests } from "./program-requests.ts";
 import { ProgramWatch } from "./program-watch.ts";
-import { createStart, sendDelivery } from "./start-message.ts";
+import { sendDelivery, sendStart } from "./start-message.ts";
 
-const NEARLY_ALL = 0.8;
+/** A child whose program waits is ready within a millisecond after END. One that computes does not read it. */
+const END_MS = 100;
 
 export interface RunOptions {
   readonly lease: ChildLease;
@@ -60,6 +61,7 @@ export class RunningProgram {
   readonly outcome = this.#outcome.promise;
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #suspend = (): void => this.#end({ kind: "paused" });
+  readonly #ping = (): void => this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
   readonly #place: PlaceKeeper;
   readonly #history: ProgramHistory;
   /** Absent without a faster engine. */
@@ -71,9 +73,8 @@ export class RunningProgram {
   readonly #loose: LoosePlayer | undefined;
   #open = true;
   #isPinged = false;
+  #hasPonged = false;
   readonly #absence: Absence;
-  /** Lines that a new child repeats. */
-  #repeatedLines = 0;
   #switches = 0;
 
   constructor(options: RunOptions) {
@@ -119,7 +120,7 @@ export class RunningProgram {
       onlyWaits,
       park: (leave) => this.#lease.park(leave),
       wake: (onPlaced) => this.#absence.wake(onPlaced),
-      ping: () => this.#lease.child.send(TO_GUEST.PING, 0, "", 0),
+      ping: this.#ping,
       suspend: () => (job.waits?.suspend() ?? false) || this.#absence.giveUpChild(),
       cpuMs: () => this.#watch.cpuMs,
       lied: () => this.#absence.isAway || this.#fail(activeWithoutPlace()),
@@ -129,8 +130,7 @@ export class RunningProgram {
 
   #createLoose(): LoosePlayer | undefined {
     const { improvise } = this.#options.job.tape ?? {};
-    const ping = (): void => this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
-    return improvise && playLoosely(improvise, (delivery) => this.#give(delivery), ping);
+    return improvise && playLoosely(improvise, (delivery) => this.#give(delivery), this.#ping);
   }
 
   #createAbsence(): Absence {
@@ -160,7 +160,7 @@ export class RunningProgram {
         this.#listen();
         this.#place.renew();
         if (this.#watch.heldMs > 0) this.#sendLeft();
-        if (this.#isPinged) this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
+        if (this.#isPinged) this.#ping();
       },
     });
   }
@@ -181,16 +181,14 @@ export class RunningProgram {
   }
 
   #start(child: SandboxChild, maySwitch: boolean): void {
-    const { seed, atMs } = this.#begun;
     const { job, switchAtStep: atStep } = this.#options;
     const switching = maySwitch ? { afterMs: SWITCH_AFTER_MS, atStep } : undefined;
-    const start = createStart(job, { seed, wallMs: this.#watch.leftMs, switching });
-    child.send(TO_GUEST.START, 0, JSON.stringify(start), atMs);
+    sendStart(child, job, { ...this.#begun, wallMs: this.#watch.leftMs, switching });
   }
 
   /** Its time on trial is over. It waits for another place without a child, unless it repeats its past or waits anyway. */
   #leaveTrial(): boolean {
-    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#mayAnswer || this.#switch?.isUnderWay;
+    const isBusy = !this.#open || this.#place.isWithoutPlace || this.#pongs > 0 || this.#switch?.isUnderWay;
     if (this.#loose || isBusy || !this.#player.isOver() || !this.#absence.giveUpChild()) return false;
     this.#watch.isPatient = true;
     this.#place.yield();
@@ -213,7 +211,7 @@ export class RunningProgram {
     if (!this.#open) return lease.release(false);
     this.#lease = lease;
     this.#requests.startOver();
-    this.#repeatedLines = this.#output.logs.length;
+    this.#output.startOver();
     this.#player = playTape([...this.#history.deliveries], (delivery) => sendDelivery(lease.child, delivery));
     this.#startChild();
     this.#player.whenOver(done);
@@ -248,7 +246,10 @@ export class RunningProgram {
         return this.#fail(parseOverrun(text, this.#options.job.limits));
       case TO_HOST.PONG:
         // The result of a last call may be on its way and comes first.
-        if (this.#isPinged) return void setImmediate(this.#suspend);
+        if (this.#isPinged) {
+          this.#hasPonged = true;
+          return void setImmediate(this.#suspend);
+        }
         if (this.#loose?.takePong() || this.#place.takePong()) return;
         throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
       case TO_HOST.SWITCH:
@@ -260,22 +261,19 @@ export class RunningProgram {
   }
 
   #log(level: number, text: string): void {
-    if (this.#repeatedLines > 0) return void (this.#repeatedLines -= 1);
-    const line = { level: LOG_LEVELS[level] ?? "log", text, atMs: Math.floor(this.#watch.elapsedMs) };
-    this.#output.addLine(line);
+    const line = this.#output.takeLine(level, text, this.#watch.elapsedMs);
+    if (!line) return;
     this.#history.addLine(level, text);
     if (this.#player.isOver()) this.#options.job.onLog?.(line);
   }
 
   /** An uncaught allocation failure is the memory limit, not an error of the program. */
   #endThrown(thrown: ThrownMessage): void {
-    // An engine without free memory may be unable to settle the program's promise.
     const { limits } = this.#options.job;
-    const isStuck = thrown.kind === "stuck" && this.#watch.peakBytes > limits.memoryBytes * NEARLY_ALL;
-    if (isStuck || isOutOfMemory(thrown)) throw createOverrun("memory", limits);
+    if (isOutOfMemory(thrown, limits, this.#watch.peakBytes)) throw createOverrun("memory", limits);
     if (!this.#player.isOver()) throw endedEarly();
     const end = (): void => this.#end({ kind: "threw", thrown });
-    if (!mayBeOfEngine(thrown) || !this.#switch?.endElsewhere(end, !this.#mayAnswer)) end();
+    if (!mayBeOfEngine(thrown) || !this.#switch?.endElsewhere(end, this.#pongs === 0)) end();
   }
 
   #answer(kind: Delivery["kind"], id: number, text: string): void {
@@ -301,9 +299,10 @@ export class RunningProgram {
     this.#pingIfOver();
   }
 
-  /** Whether its child was pinged, and may answer after the program's end. */
-  get #mayAnswer(): boolean {
-    return this.#isPinged || this.#place.isPinged || (this.#loose?.isPinged ?? false);
+  /** How many PINGs its child has not answered, and may answer after the program's end. */
+  get #pongs(): number {
+    const isPinged = [this.#isPinged && !this.#hasPonged, this.#place.isPinged, this.#loose?.isPinged];
+    return isPinged.filter(Boolean).length;
   }
 
   /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
@@ -311,10 +310,9 @@ export class RunningProgram {
     const { job } = this.#options;
     if (!this.#open || this.#isPinged || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
     this.#isPinged = true;
-    this.#lease.child.send(TO_GUEST.PING, 0, "", 0);
+    this.#ping();
   }
 
-  /** A large value is read in slices. The child serves no other program before the value was read. */
   #finish(text: string): void {
     this.#output.countValue(text);
     if (!this.#player.isOver()) throw endedEarly();
@@ -324,17 +322,9 @@ export class RunningProgram {
     if (first.done === true) return this.#end({ kind: "returned", value: first.value });
     this.#stop();
     const { child } = this.#lease;
-    const later: Frame[] = [];
-    child.listener = { frame: (frame) => void (later.length < 2 && later.push(frame)), gone: ignore };
-    runInSlices(work, ownerOf({ id: principal, session })).then(
-      (value) => {
-        // All that may follow a value is that the child is ready for another program.
-        const isHonest = later.length < 2 && later.every(({ kind }) => kind === TO_HOST.READY);
-        this.#settle(isHonest ? { kind: "returned", value } : { kind: "failed", error: activeAfterEnd() });
-        if (isHonest) for (const frame of later) child.listener.frame(frame);
-      },
-      (thrown: unknown) => this.#settle({ kind: "failed", error: toFatal(thrown) }),
-    );
+    const owner = ownerOf({ id: principal, session });
+    const pongs = (): number => this.#pongs;
+    void readLargeValue(work, { child, owner, pongs, settle: (ending) => this.#settle(ending) });
   }
 
   #fail(error: GloveboxError): void {
@@ -361,20 +351,17 @@ export class RunningProgram {
   }
 
   #settle(ending: ProgramEnding, isBlocked = false): void {
-    // Only a child whose program returned or threw may be used again.
-    this.#lease.release(!this.#mayAnswer && !isBlocked && (ending.kind === "returned" || ending.kind === "threw"));
-    const usage = {
-      queueMs: this.#options.queueMs + this.#watch.pausedMs + this.#watch.heldMs,
-      wallMs: this.#watch.elapsedMs,
-      cpuMs: this.#watch.cpuMs,
-      peakMemoryBytes: this.#watch.peakBytes,
-      outputBytes: this.#output.bytes,
-      switches: this.#switches,
-    };
-    this.#outcome.resolve({ ending, logs: this.#output.logs, usage, engine: this.#lease.engine });
+    this.#release(ending, isBlocked);
+    const { logs, bytes: outputBytes } = this.#output;
+    const usage = { ...this.#watch.usageAfter(this.#options.queueMs), outputBytes, switches: this.#switches };
+    this.#outcome.resolve({ ending, logs, usage, engine: this.#lease.engine });
   }
-}
 
-function ignore(): void {
-  // The program has returned; its child is replaced when it is released.
+  /** Only a child whose program returned or threw may be used again, or was suspended while it waited. */
+  #release({ kind }: ProgramEnding, isBlocked: boolean): void {
+    const isPaused = kind === "paused";
+    if (isBlocked || !(isPaused || kind === "returned" || kind === "threw")) return this.#lease.release(false);
+    if (isPaused) this.#lease.child.send(TO_GUEST.END, 0, "", 0);
+    this.#lease.release(true, { pongs: this.#pongs, readyMs: isPaused ? END_MS : undefined });
+  }
 }

@@ -2,7 +2,7 @@
 
 import type { SandboxJob } from "../sandbox.ts";
 import type { SandboxChild } from "../start-child.ts";
-import type { Delivery } from "../tape.ts";
+import type { Delivery, TapeStart } from "../tape.ts";
 import { TO_GUEST } from "../wire.ts";
 import type { StartMessage } from "../wire.ts";
 import { mostValueBytes } from "./overruns.ts";
@@ -17,8 +17,16 @@ export function sendDelivery(child: SandboxChild, { kind, id, atMs, text }: Deli
   child.send(FRAMES[kind], id, text, atMs);
 }
 
+export function sendStart(
+  child: SandboxChild,
+  job: SandboxJob,
+  { atMs, ...more }: TapeStart & Pick<StartMessage, "switching"> & { readonly wallMs: number },
+): void {
+  child.send(TO_GUEST.START, 0, JSON.stringify(createStart(job, more)), atMs);
+}
+
 /** Includes only the limits that the child enforces; the others are enforced outside. */
-export function createStart(
+function createStart(
   job: SandboxJob,
   { wallMs, ...more }: Pick<StartMessage, "seed" | "switching"> & { readonly wallMs: number },
 ): StartMessage {

@@ -25,6 +25,10 @@ export function createColumnSeal() {
     closeShape: (id: ResultId, shape: string): Uint8Array => unlocked().close(shape, `result:${id}:shape`),
     openShape: (id: ResultId, sealed: Uint8Array): string => unlocked().open(sealed, `result:${id}:shape`),
     closeBody: (id: ResultId, body: Uint8Array): Uint8Array => unlocked().close(body, `result:${id}:body`),
+    closePart: (id: ResultId, part: number, body: Uint8Array): Uint8Array =>
+      unlocked().close(body, `result:${id}:body:${part}`),
+    openPart: (id: ResultId, part: number, sealed: Uint8Array): Uint8Array =>
+      unlocked().openBytes(sealed, `result:${id}:body:${part}`),
     openBody: (id: ResultId, sealed: Uint8Array): Uint8Array => unlocked().openBytes(sealed, `result:${id}:body`),
   };
 }

@@ -320,6 +320,18 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX oauth_records_by_person ON oauth_records (person) WHERE person IS NOT NULL;
   CREATE INDEX oauth_records_by_expiry ON oauth_records (expires_at) WHERE expires_at IS NOT NULL;
 `,
+  // The bodies of large results, in parts: one of ten megabytes would hold the thread of the gateway for as long.
+  `
+  CREATE TABLE result_parts (
+    result TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    sealed BLOB NOT NULL,
+    PRIMARY KEY (result, part)
+  ) STRICT;
+  CREATE TRIGGER results_deleted AFTER DELETE ON results BEGIN
+    DELETE FROM result_parts WHERE result = OLD.id;
+  END;
+`,
   // People whose login is at a provider, by what the provider names them for good.
   `
   CREATE TABLE provider_logins (

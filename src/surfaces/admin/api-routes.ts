@@ -7,6 +7,7 @@ import {
   APPROVAL_SCOPES,
   GloveboxError,
   defined,
+  isJsonObject,
   parseApprovalId,
   parseExecutionId,
   parseJson,
@@ -17,23 +18,15 @@ import { ALWAYS_SCOPES } from "../gateway.ts";
 import type { Gateway, GatewayCheck } from "../gateway.ts";
 import { requireRole } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
-import { MAX_APPROVALS, MAX_EXECUTIONS } from "./contract.ts";
+import { MAX_APPROVALS } from "./contract.ts";
 import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer, ProposedRuleAnswer } from "./contract.ts";
-import type {
-  ExecutionsAnswer,
-  HealthAnswer,
-  LedgerAnswer,
-  ReadyAnswer,
-  StatusAnswer,
-  ToolsAnswer,
-} from "./contract.ts";
+import type { HealthAnswer, LedgerAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
 
 const USUAL_PAGE = 50;
 const TOOLS_PER_PAGE = 20;
 /** A decision has a verdict, a scope and a note. */
 const BODY_BYTES = 16 * 1024;
 
-const EXECUTIONS_QUERY = z.strictObject({ limit: pageSize(MAX_EXECUTIONS) });
 const LEDGER_QUERY = z.strictObject({
   limit: pageSize(MAX_APPROVALS),
   before: z.coerce.number().int().min(1).optional(),
@@ -53,7 +46,7 @@ const DECISION = z.strictObject({
 });
 
 /** A query parameter: an integer from 1 to `most`. */
-function pageSize(most: number) {
+export function pageSize(most: number) {
   return z
     .string()
     .regex(/^\d{1,4}$/, "must be an integer")
@@ -68,23 +61,28 @@ export function createApiRoutes(gateway: Gateway, principal: () => Promise<Princ
   routes.get("/ledger", async (c) => {
     requireRole(c.get("caller"), ["operator"], "ledger:read");
     const query = parseRequest(LEDGER_QUERY, c.req.query(), "query");
-    return c.json({ records: await gateway.records(defined(query)) } satisfies LedgerAnswer);
+    const records = await gateway.records(defined(query));
+    const isWhole = gateway.approvals.showsArguments(c.get("caller").principal);
+    return c.json({ records: isWhole ? records : records.map(hidePreview) } satisfies LedgerAnswer);
   });
   routes.use(async (c, next) => {
     requireRole(c.get("caller"), ["operator", "reviewer"]);
     await next();
   });
   routes.get("/status", (c) => c.json(gateway.health() satisfies StatusAnswer));
-  routes.get("/executions", async (c) => {
-    const { limit } = parseRequest(EXECUTIONS_QUERY, c.req.query(), "query");
-    return c.json({ executions: await gateway.executions(limit) } satisfies ExecutionsAnswer);
-  });
   routes.get("/tools", async (c) => {
     const query = parseRequest(TOOLS_QUERY, c.req.query(), "query");
     const { tools, cursor } = await gateway.search(await principal(), { limit: TOOLS_PER_PAGE, ...defined(query) });
     return c.json({ tools, ...defined({ cursor }) } satisfies ToolsAnswer);
   });
   return routes;
+}
+
+/** The beginning of arguments and results, where `audit.previews` keeps it. */
+function hidePreview(record: LedgerAnswer["records"][number]): LedgerAnswer["records"][number] {
+  if (!isJsonObject(record.detail)) return record;
+  const { preview: _, ...detail } = record.detail;
+  return { ...record, detail };
 }
 
 /** Public on this machine, so it contains no names of upstreams. */
@@ -186,7 +184,7 @@ export async function readText({ body }: Request): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string | undefined): Id | undefined {
+export function parseId<Id>(parse: (raw: unknown) => Id | undefined, raw: string | undefined): Id | undefined {
   const id = parse(raw);
   if (id !== undefined || raw === undefined) return id;
   throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(raw)} is not a valid id`, {

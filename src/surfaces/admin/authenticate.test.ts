@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 
 import { OPERATOR } from "../../identity/index.ts";
 import { createTokenText } from "../../identity/index.ts";
+import { createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 import type { RawRequest, StartOptions, StartedApp } from "./fixtures/start-app.ts";
 
@@ -201,6 +202,24 @@ test("a session of MCP belongs to the principal that opened it", async (t) => {
   assert.equal((await app.send("/mcp", withHeaders(message("tools/list"), session))).status, 200);
 });
 
+test("a session of MCP is not used with a token of the same name that allows less", async (t) => {
+  const app = await start(t, REQUIRED);
+  const replace = async (more: object): Promise<string> =>
+    (await app.identity.tokens.create({ name: "ci", scopes: ["execute"], replace: true, ...more }, OPERATOR)).token;
+  const run = async (token: string, session: Record<string, string>) =>
+    (await app.send("/mcp", withHeaders(callOf("execute", { code: "1" }), { ...session, ...bearer(token) }))).status;
+  const wide = await initialize(app, bearer(await replace({})));
+  assert.equal(await run(await replace({}), wide), 200);
+  for (const less of [{ scopes: ["execute:read"] }, { servers: ["files"] }, { executionsPerMinute: 1 }]) {
+    const token = await replace(less);
+    assert.equal(await run(token, wide), 404, JSON.stringify(less));
+    const own = await initialize(app, bearer(token));
+    assert.equal(await run(token, own), 200);
+  }
+  const reached = app.gateway.requests.map(({ principal }) => principal.access);
+  assert.deepEqual(reached, [undefined, { effects: ["read"] }, { servers: ["files"] }, undefined]);
+});
+
 test("a service reads what its scopes allow over the API and changes nothing", async (t) => {
   const app = await start(t, { ...REQUIRED, hasPage: true });
   const reader = bearer(await create(app, "archive", "ledger:read"));
@@ -222,6 +241,20 @@ test("a service reads what its scopes allow over the API and changes nothing", a
   const approver = bearer(await create(app, "approver", "approvals:read"));
   for (const headers of [agent, approver])
     assert.equal((await app.send(target, { method: "POST", headers, body: decision })).status, 403);
+});
+
+test("previews of arguments are in the ledger of those only who see arguments", async (t) => {
+  const record = { seq: 1, at: 1, actor: "local", action: "call.intended", subject: "shop.pay" };
+  for (const isShown of [true, false]) {
+    const { approvals } = createMemoryGateway();
+    const known = {
+      records: async () => [{ ...record, detail: { preview: "a-private-name", effect: "write" } }],
+      approvals: { ...approvals, showsArguments: () => isShown },
+    };
+    const app = await startApp(t, undefined, known);
+    const { body } = await app.send("/api/ledger", { headers: SESSION });
+    assert.deepEqual([body.includes("a-private-name"), body.includes("write")], [isShown, true]);
+  }
 });
 
 test("a one-time code opens one session, and the session is new whatever cookie was sent", async (t) => {

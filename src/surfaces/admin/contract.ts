@@ -1,5 +1,5 @@
 /**
- * The schemas and types of all answers of the admin API. The only file of this folder that the admin page and the
+ * The schemas and types of all answers of the admin API. With `login-contract.ts` and `next-address.ts` all of this folder that the admin page and the
  * command line may import. Uses `zod/mini`, because it is bundled into the page.
  */
 
@@ -43,19 +43,107 @@ export const statusSchema = z.object({
   upstreams: list(upstreamSchema),
 });
 
-/** `GET /api/executions?limit=`: the latest first. */
-export const executionsSchema = z.object({
-  executions: list(
+const executionState = z.enum(["running", "completed", "failed", "paused", "cancelled"]);
+const executionLine = {
+  id: z.string(),
+  principal: z.string(),
+  startedAt: z.number(),
+  endedAt: z.nullable(z.number()),
+  state: executionState,
+  errorCode: z.nullable(z.string()),
+};
+
+/** `GET /api/executions?limit=&before=&state=&search=`: the latest first, those that started before `before`. */
+export const executionsSchema = z.object({ executions: list(z.object(executionLine)) });
+
+const publicError = z.object({
+  code: z.string(),
+  message: z.string(),
+  retry: z.boolean(),
+  hint: z.optional(z.string()),
+  line: z.optional(z.number()),
+  column: z.optional(z.number()),
+  frame: z.optional(z.string()),
+});
+const callRecord = {
+  seq: z.number(),
+  tool: z.string(),
+  effect,
+  decision: z.enum(["allow", "ask", "deny"]),
+  outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
+};
+const labelSource = z.object({ label: z.string(), tool: z.string(), execution: z.string(), seq: z.number() });
+
+/** `GET /api/executions/:id`, and the answer to `POST /api/executions/:id/cancel`. */
+export const executionSchema = z.object({
+  ...executionLine,
+  /** Without it, the viewer may not see programs, results and logs. */
+  source: z.optional(z.string()),
+  result: z.object({
+    execution: z.string(),
+    state: executionState,
+    value: z.optional(z.unknown()),
+    error: z.optional(publicError),
+    logs: list(
+      z.object({ level: z.enum(["log", "info", "warn", "error", "debug"]), text: z.string(), atMs: z.number() }),
+    ),
+    calls: list(z.object({ ...callRecord, ms: z.number() })),
+    findings: list(
+      z.object({
+        rule: z.string(),
+        severity: z.enum(["error", "warn", "info"]),
+        message: z.string(),
+        line: z.number(),
+        column: z.number(),
+      }),
+    ),
+    truncated: z.optional(z.object({ handle: z.string(), bytes: z.number(), shape: z.string() })),
+    labels: z.optional(list(labelSource)),
+    stats: z.object({
+      queueMs: z.number(),
+      wallMs: z.number(),
+      cpuMs: z.number(),
+      peakMemoryBytes: z.number(),
+      calls: z.number(),
+      outputBytes: z.number(),
+    }),
+    engine: z.string(),
+    isolation,
+  }),
+  approvals: list(
     z.object({
       id: z.string(),
-      principal: z.string(),
-      startedAt: z.number(),
-      endedAt: z.nullable(z.number()),
-      state: z.enum(["running", "completed", "failed", "paused", "cancelled"]),
-      errorCode: z.nullable(z.string()),
+      seq: z.number(),
+      tool: z.string(),
+      state: z.enum(["pending", "approved", "rejected", "expired", "revoked"]),
+      reason: z.string(),
+      scope: z.optional(z.string()),
+      decidedBy: z.optional(z.string()),
+      note: z.optional(z.string()),
+    }),
+  ),
+  /** Why there is neither a value nor logs: the key that opens them is missing. */
+  sealed: z.optional(publicError),
+});
+
+/** `GET /api/withheld`: definitions that wait for an operator. The answer to a decision has those that it covered. */
+export const withheldSchema = z.object({
+  tools: list(
+    z.object({
+      server: z.string(),
+      tool: z.string(),
+      why: z.enum(["new", "changed", "collides"]),
+      digest: z.string(),
+      seenAt: z.number(),
+      difference: list(z.string()),
+      suspicious: z.optional(list(z.string())),
+      rejectedBy: z.optional(z.string()),
     }),
   ),
 });
+
+/** What the page shows that can change by itself. `GET /api/events` names what to ask for again. */
+export const TOPICS = ["approvals", "executions", "servers"] as const;
 
 /** `GET /api/tools?query=&cursor=`: the tools that agents can use. */
 export const toolsSchema = z.object({
@@ -132,7 +220,7 @@ const approvalSchema = z.object({
   evidence: z.optional(evidenceSchema),
   rule: z.string(),
   reason: z.string(),
-  labels: list(z.object({ label: z.string(), tool: z.string(), execution: z.string(), seq: z.number() })),
+  labels: list(labelSource),
   createdAt: z.number(),
   expiresAt: z.number(),
   state: z.enum(["pending", "approved", "rejected", "expired", "revoked"]),
@@ -159,15 +247,7 @@ export const approvalReviewSchema = z.object({
   approval: approvalSchema,
   execution: z.nullable(z.object({ state: z.string(), startedAt: z.number(), source: z.string() })),
   places: list(place),
-  calls: list(
-    z.object({
-      seq: z.number(),
-      tool: z.string(),
-      effect,
-      decision: z.enum(["allow", "ask", "deny"]),
-      outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
-    }),
-  ),
+  calls: list(z.object(callRecord)),
   change: z.optional(z.object({ server: z.string(), definition: z.string(), seenAt: z.number() })),
 });
 
@@ -219,53 +299,6 @@ export const loginSchema = z.object({
   passkeyOrigin: z.optional(z.string()),
 });
 
-const descriptor = z.object({
-  id: z.string(),
-  type: z.literal("public-key"),
-  transports: z.array(z.string()),
-});
-
-/** `POST /api/login/passkey/start` with `{ "stepUp"? }`: options of `navigator.credentials.get`. */
-export const requestSchema = z.object({
-  challenge: z.string(),
-  rpId: z.string(),
-  allowCredentials: z.array(descriptor),
-  userVerification: z.literal("required"),
-  timeout: z.number(),
-});
-
-/** `POST /api/passkeys/start`: options of `navigator.credentials.create`. */
-export const creationSchema = z.object({
-  challenge: z.string(),
-  rp: z.object({ id: z.string(), name: z.string() }),
-  user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
-  pubKeyCredParams: z.array(z.object({ alg: z.number(), type: z.literal("public-key") })),
-  excludeCredentials: z.array(descriptor),
-  authenticatorSelection: z.object({
-    residentKey: z.literal("required"),
-    requireResidentKey: z.literal(true),
-    userVerification: z.literal("required"),
-  }),
-  attestation: z.literal("none"),
-  timeout: z.number(),
-});
-
-/** `GET /api/passkeys`: the own ones, oldest first. */
-export const passkeysSchema = z.object({
-  passkeys: list(
-    z.object({
-      id: z.string(),
-      principal: z.string(),
-      label: z.string(),
-      createdAt: z.number(),
-      lastUsedAt: z.optional(z.number()),
-    }),
-  ),
-});
-
-/** `POST /api/login/providers/:name` with `{ "next"?, "stepUp"? }`: where the browser goes to log in. */
-export const providerSchema = z.object({ url: z.string() });
-
 /** `GET /health`: needs no token, like the page; it names no server. Always 200. */
 export const healthSchema = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -299,6 +332,9 @@ export const failureSchema = z.object({
 export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
 export type StatusAnswer = z.infer<typeof statusSchema>;
 export type ExecutionsAnswer = z.infer<typeof executionsSchema>;
+export type ExecutionAnswer = z.infer<typeof executionSchema>;
+export type WithheldAnswer = z.infer<typeof withheldSchema>;
+export type Topic = (typeof TOPICS)[number];
 export type ToolsAnswer = z.infer<typeof toolsSchema>;
 export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
@@ -307,8 +343,6 @@ export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
 export type SessionsAnswer = z.infer<typeof sessionsSchema>;
-export type ProviderAnswer = z.infer<typeof providerSchema>;
-export type PasskeysAnswer = z.infer<typeof passkeysSchema>;
 export type LoginAnswer = z.infer<typeof loginSchema>;
 export type ReadyAnswer = z.infer<typeof readySchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;

@@ -14,7 +14,10 @@ import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./aut
 import { createClientAddress } from "./client-address.ts";
 import { checkAddress, checkBodySize } from "./guard.ts";
 import type { OwnAddresses } from "./guard.ts";
+import { createExecutionRoutes, createWithheldRoutes } from "./execution-routes.ts";
 import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
+import { createLive } from "./live-routes.ts";
+import type { LiveDoor } from "./live-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
@@ -57,7 +60,10 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Addresses of views inside the page. */
-const VIEWS = /^\/(?:login|approvals(\/(?:ap|ir)_[0-9a-f]{24})?)$/;
+const VIEWS =
+  /^\/(?:login|setup|servers|tools|ledger|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
+/** How often open pages are compared with the store. */
+const LIVE_MS = 1_000;
 
 /** Scopes that a client can ask for at `/mcp`. */
 const MCP_SCOPES = ["execute", "execute:read", "search"] as const;
@@ -82,10 +88,13 @@ export function createApp(options: AppOptions): App {
   if (mcp) addMcp(app, { ...options, mcp, authorization }, authenticator);
   if (authorization && mcp) addAuthorization(app, { ...options, authorization });
   if (authorization && hasPage) addConsent(app, { ...options, authorization });
-  if (hasPage) addPage(app, options, authenticator);
+  const page = hasPage ? addPage(app, options, authenticator) : undefined;
   return {
     fetch: async (request, connection) => secure(await app.fetch(request, { connection })),
-    stop: async () => (mcp ? gateway.stop() : undefined),
+    stop: async () => {
+      page?.close();
+      if (mcp) await gateway.stop();
+    },
     close: async () => mcp?.close(),
   };
 }
@@ -136,8 +145,11 @@ function addMcp(
     });
 }
 
-function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenticator): void {
+/** Returns the open streams of the page. */
+function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenticator): { close(): void } {
   const { gateway, identity } = options;
+  const identify: LiveDoor["identify"] = (headers, client) => authenticator.identifyForApi(headers, "GET", client);
+  const live = createLive({ gateway, identify, everyMs: LIVE_MS });
   app.use("/api/*", async (c, next) => {
     c.header("cache-control", "no-store");
     const { method, raw, path } = c.req;
@@ -153,6 +165,9 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   if (options.auth === "required") addProviderLogins(app, door);
   app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
+  app.route("/api/executions", createExecutionRoutes(gateway));
+  app.route("/api/withheld", createWithheldRoutes(gateway));
+  app.route("/api/events", live.routes);
   app.route(
     "/api",
     createApiRoutes(gateway, () => identity.local()),
@@ -163,6 +178,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     if (!file) return next();
     return c.body(file.body, 200, { "content-type": file.type, "cache-control": "no-cache" });
   });
+  return live;
 }
 
 /**

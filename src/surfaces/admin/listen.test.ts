@@ -194,3 +194,20 @@ test("connections up to the limit are answered, and further ones are closed unti
   while (later === "") later = await sendWhole(listener);
   assert.match(later, /halfmore$/);
 });
+
+test("a request that arrives while the port is being opened is answered", async (t) => {
+  let first: Promise<string> = Promise.resolve("");
+  const uid = process.getuid?.();
+  const listener = await listen({
+    createApp: (port) => {
+      first = sendWhole({ port, url: "", close: async () => undefined });
+      return createApp();
+    },
+    host: "127.0.0.1",
+    port: 0,
+    uid,
+  });
+  t.after(() => listener.close());
+  assert.match(await sendWhole(listener), /here$/);
+  assert.match(await Promise.race([first, delay(2_000, "no answer", { ref: false })]), /here$/);
+});

@@ -95,6 +95,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const server = certificate ? openTls({ ...timeouts, ...certificate.current() }) : createServer(timeouts);
   if ("setSecureContext" in server) certificate?.onChange((changed) => server.setSecureContext(changed));
   server.maxConnections = limits.connections;
+  // Before the port is open: from then on nothing may wait, because a request without a listener is never answered.
+  const describe = await createDescribe(options.uid);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);
@@ -102,7 +104,6 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const address = server.address();
   const opened = typeof address === "object" && address ? address.port : port;
   const app = makeApp(server, () => createApp(opened));
-  const describe = await createDescribe(options.uid);
   const open: OpenAnswers = { awaited: new Set(), sending: new Set() };
   const answer = getRequestListener(
     async (request, { incoming, outgoing }) => {

@@ -10,7 +10,7 @@ import type { Identity } from "../../identity/index.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, refuseCrossSite } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
-import type { PasskeysAnswer } from "./contract.ts";
+import type { PasskeysAnswer } from "./login-contract.ts";
 import { isLoopback } from "./listen.ts";
 
 const BASE64URL = z.string().regex(/^[A-Za-z0-9_-]{1,8000}$/);

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { OPERATOR } from "../../identity/index.ts";
-import { creationSchema, passkeysSchema, requestSchema, sessionSchema } from "./contract.ts";
+import { sessionSchema } from "./contract.ts";
+import { creationSchema, passkeysSchema, requestSchema } from "./login-contract.ts";
 import { cookieOf } from "./fixtures/provider-browser.ts";
 import { startApp } from "./fixtures/start-app.ts";
 import type { StartOptions } from "./fixtures/start-app.ts";

@@ -41,12 +41,16 @@ test("a person logs in at a provider, with the roles of their groups and without
 });
 
 test("the page names the providers, and local mode has none", async (t) => {
-  const { send } = await startWithProviders(t);
+  const { send, listener } = await startWithProviders(t);
   const providers = [
     { name: "company", title: "Company" },
     { name: "partner", title: "partner" },
   ];
-  assert.deepEqual(JSON.parse((await send("/api/login")).body), { password: true, providers });
+  assert.deepEqual(JSON.parse((await send("/api/login")).body), {
+    password: true,
+    providers,
+    passkeyOrigin: `http://localhost:${listener.port}`,
+  });
   const local = await startWithProviders(t, { auth: "local" });
   assert.deepEqual(JSON.parse((await local.send("/api/login")).body), { password: false, providers: [] });
   assert.equal((await local.post("/api/login/providers/company", {})).status, 401);

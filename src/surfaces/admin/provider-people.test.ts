@@ -31,8 +31,7 @@ test("a person without any group that has a role is refused, and loses sessions 
   assert.equal(stranger.status, 403);
   assert.match(stranger.body, /None of your groups at Company has a role here/);
   assert.deepEqual(await identity.people.list(), []);
-  const session = cookieOf(await logIn());
-  const [person] = await identity.people.list();
+  const session = cookieOf(await logIn({ ...ADA, groups: ["admins", "staff"] }));
   const { token } = await identity.tokens.create(
     { name: "hers", scopes: ["execute"], person: "person:ada" as typeof OPERATOR.id },
     OPERATOR,
@@ -43,7 +42,7 @@ test("a person without any group that has a role is refused, and loses sessions 
     assert.equal(await rolesOf(session), 401);
   }
   assert.equal(await identity.tokens.verify(token, ""), undefined);
-  assert.deepEqual(await rolesOf(cookieOf(await logIn({ ...ADA, groups: "admins" }))), person?.roles);
+  assert.deepEqual(await rolesOf(cookieOf(await logIn({ ...ADA, groups: "admins" }))), ["reviewer", "operator"]);
 });
 
 test("a person is known by the sub of an issuer, never by a name or an address", async (t) => {
@@ -91,6 +90,18 @@ test("a person of a provider has neither a password nor roles of this gateway, u
   const { code } = await identity.logins.invite("ada", OPERATOR);
   assert.equal((await post("/api/invite", { code, password: "correct horse battery" })).status, 200);
   assert.match((await logIn()).body, /belongs to another person/);
+});
+
+test("a person of a provider who was removed stays out until an operator adds the same person again", async (t) => {
+  const { logIn, identity, rolesOf } = await startWithProviders(t);
+  await identity.people.add("root", ["operator"], OPERATOR);
+  const session = cookieOf(await logIn());
+  await identity.people.remove("ada", OPERATOR);
+  assert.equal(await rolesOf(session), 401);
+  assert.match((await logIn()).body, /An operator removed ada/);
+  assert.match((await logIn({ ...ADA, sub: "18" })).body, /belongs to another person/);
+  await identity.people.add("ada", ["agent"], OPERATOR, { isAgain: true });
+  assert.deepEqual(await rolesOf(cookieOf(await logIn())), ["reviewer", "operator"]);
 });
 
 test("a change needs a new login at the provider, by the same person", async (t) => {

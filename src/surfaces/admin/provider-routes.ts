@@ -9,7 +9,7 @@ import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, readCookie, refuseCrossSite, toCookie, writeCookie } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
 import { renderContinue, renderDone, renderProblem } from "./consent-page.ts";
-import type { ProviderAnswer } from "./contract.ts";
+import type { ProviderAnswer } from "./login-contract.ts";
 import { toNextAddress } from "./next-address.ts";
 import { showPage } from "./oauth-routes.ts";
 

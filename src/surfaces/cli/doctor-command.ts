@@ -62,7 +62,7 @@ async function examine({ powers, principal, loadSettings }: Invocation): Promise
   // Upstreams first: the self-test makes failed ones retry, which clears their cause.
   const upstreams = [...(await examineUpstreams(gateway, principal)), ...examineConfinement(settings)];
   const patterns = await examinePatterns(settings, gateway, principal);
-  const sandbox = await examineSandbox(gateway, principal);
+  const sandbox = await examineSandbox(gateway, principal, settings.sandbox);
   return [node, read, store, ...sandbox, ...upstreams, ...patterns, ...(await examineLedger(settings, powers))];
 }
 
@@ -102,14 +102,26 @@ function describeSource({ source, upstreams }: Settings): string {
   return `${from} (${upstreams.size} upstreams)`;
 }
 
-/** A self-test in a real isolate, because nothing else proves that programs run. */
-async function examineSandbox(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
-  const result = await gateway.execute({ principal, source: "return 6 * 7" });
-  const { value, engine, stats, error, isolation } = result;
+const SELF_TEST = "return 6 * 7";
+/** With `auto`, such a program starts in V8. */
+const SELF_TEST_OF_V8 = 'return new Intl.NumberFormat("en").format(4200) === "4,200" ? 42 : 0';
+
+/** A self-test in real sandboxes, because nothing else proves that programs run: with `auto` in both engines. */
+async function examineSandbox(
+  gateway: Gateway,
+  principal: Principal,
+  { engine: configured }: Settings["sandbox"],
+): Promise<readonly Check[]> {
+  const result = await gateway.execute({ principal, source: SELF_TEST });
+  const { isolation } = result;
+  const all =
+    configured === "auto" ? [result, await gateway.execute({ principal, source: SELF_TEST_OF_V8 })] : [result];
   return [
-    value === 42
-      ? check("sandbox", "ok", `${engine} engine ran a program in ${stats.wallMs} ms`)
-      : check("sandbox", "failed", error?.message ?? "a program returned the wrong result"),
+    ...all.map(({ value, engine, stats, error }) =>
+      value === 42
+        ? check("sandbox", "ok", `${engine} engine ran a program in ${stats.wallMs} ms`)
+        : check("sandbox", "failed", error?.message ?? "a program returned the wrong result", error?.hint),
+    ),
     check("isolation", isolation === "strict" ? "ok" : "warning", LEVELS[isolation]),
     ...gateway
       .health()

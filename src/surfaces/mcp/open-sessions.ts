@@ -27,8 +27,8 @@ interface SessionsOptions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Only this principal can use it: knowing the id is not enough. */
-  readonly principal: Principal["id"];
+  /** Only this principal with this access can use it: knowing the id is not enough. */
+  readonly reach: string;
   /** The requests without an answer, by id, each with all the ids of its POST. */
   readonly open: Map<RequestId, readonly RequestId[]>;
   usedAt: Instant;
@@ -55,7 +55,7 @@ export function openSessions(options: SessionsOptions) {
       const id = request.headers.get("mcp-session-id");
       if (id === null) return openSession(sessions, options, { request, principal, parsedBody });
       const session = sessions.get(id);
-      if (session?.principal !== principal.id) return refuse(404, -32_001, "Session not found; initialize again");
+      if (session?.reach !== toReach(principal)) return refuse(404, -32_001, "Session not found; initialize again");
       return forward(session, request, parsedBody, now);
     },
     servers: () => [...sessions.values()].map(({ server }) => server),
@@ -63,6 +63,14 @@ export function openSessions(options: SessionsOptions) {
       await Promise.all([...sessions.values()].map((session) => session.transport.close()));
     },
   };
+}
+
+/**
+ * The server of a session keeps the principal that opened it. A later token of the same principal may allow less, so it
+ * opens a session of its own.
+ */
+function toReach({ id, access, executionsPerMinute }: Principal): string {
+  return JSON.stringify([id, access, executionsPerMinute]);
 }
 
 /** The transport checks that this is a valid `initialize` before a session is evicted, so invalid requests evict none. */
@@ -84,7 +92,7 @@ async function openSession(
       if (isKept) sessions.set(id, session);
     },
   });
-  const own = { transport, server, principal: principal.id };
+  const own = { transport, server, reach: toReach(principal) };
   const session: Session = { ...own, open: new Map(), usedAt: now(), working: 0, listening: 0 };
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   const send = transport.send.bind(transport);

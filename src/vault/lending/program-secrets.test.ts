@@ -22,7 +22,7 @@ const GRANTED: SecretGrants = new Map([[name("KEY"), { hosts: [], places: ["head
 async function open({ vault, ledger }: Fixture, grants = GRANTED) {
   await vault.set(name("KEY"), new Secret(VALUE), "operator");
   const mask = createMask();
-  const secrets = createProgramSecrets({ grants, vault, ledger, mask, tokenKey: Buffer.alloc(32, 1) });
+  const secrets = createProgramSecrets({ grants, vault, ledger, mask, seal: { derive: () => Buffer.alloc(32, 1) } });
   return { secrets, mask };
 }
 

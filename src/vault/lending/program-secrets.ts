@@ -45,11 +45,11 @@ export interface ProgramSecretsOptions {
   /** Learns every value that was lent. */
   readonly mask: Pick<Mask, "add">;
   /** The same in every process, so that a resumed execution has the tokens that it had before. */
-  readonly tokenKey: Uint8Array;
+  readonly seal: { derive(purpose: string): Uint8Array };
 }
 
-export function createProgramSecrets({ grants, vault, ledger, mask, tokenKey }: ProgramSecretsOptions): ProgramSecrets {
-  const tokenOf = createTokens(tokenKey);
+export function createProgramSecrets({ grants, vault, ledger, mask, seal }: ProgramSecretsOptions): ProgramSecrets {
+  const tokenOf = createTokens(seal.derive("tokens of programs"));
   const answers = createAnswerMask();
   let learned = "";
   /** Another process on this store may have set a secret, and lent it to a program, since the last call. */

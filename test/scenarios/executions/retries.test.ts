@@ -38,7 +38,7 @@ function makeWorld(context: TestContext) {
   return { folder: makeUntypedFolder(context, config), effects };
 }
 
-/** One separate gateway for these requests, one after the other; `undefined` for one during which it died. */
+/** A gateway of its own for these requests, one after the other; `undefined` for one during which it died. */
 async function sendAll(
   context: TestContext,
   folder: string,
@@ -57,11 +57,6 @@ async function sendAll(
   await died;
   await client.close().catch(() => undefined);
   return views;
-}
-
-async function send(context: TestContext, folder: string, request: object): Promise<View | undefined> {
-  const [view] = await sendAll(context, folder, [request]);
-  return view;
 }
 
 /** The upstream and the gateway continue after these, so one gateway has a fault in every call. */
@@ -104,28 +99,37 @@ describe("a request that is sent again with its idempotency key", { concurrency:
   }
 
   for (const { effect, dies, ...fault } of FAULTS) {
-    for (const at of [1, 2, 3]) {
-      test(`a retry after ${JSON.stringify(fault)} in call ${at} repeats nothing and reports the unknown call`, async (context) => {
-        const { folder, effects } = makeWorld(context);
-        const request = { code: CODE, input: { at, ...fault }, idempotencyKey: "once" };
-        const first = await send(context, folder, request);
-        assert.equal(first === undefined, dies);
-        const second = await send(context, folder, request);
-        if (first) assert.deepEqual(second, first);
-        assert.deepEqual(effects(), effectsUntil(at, effect));
-        assertUnknown(second, at);
-        if (dies) assert.match(second?.error?.message ?? "", new RegExp(`counting\\.add \\(call ${at}\\)`));
-      });
-    }
+    test(`a retry after ${JSON.stringify(fault)} in any call repeats nothing and reports the unknown call`, async (context) => {
+      const { folder, effects } = makeWorld(context);
+      const requests = [1, 2, 3].map((at) => ({ code: CODE, input: { at, ...fault }, idempotencyKey: `once ${at}` }));
+      const expected: string[] = [];
+      let first: View | undefined;
+      // Each gateway repeats the request of the one before, and then has a fault in the next call.
+      for (let at = 0; at <= requests.length; at += 1) {
+        const views = await sendAll(context, folder, requests.slice(Math.max(0, at - 1), at + 1));
+        if (at > 0) {
+          const [second] = views;
+          if (!dies) assert.deepEqual(second, first);
+          assertUnknown(second, at);
+          if (dies) assert.match(second?.error?.message ?? "", new RegExp(`counting\\.add \\(call ${at}\\)`));
+        }
+        if (at < requests.length) {
+          first = views.at(-1);
+          assert.equal(first === undefined, dies);
+          expected.push(...effectsUntil(at + 1, effect));
+        }
+        assert.deepEqual(effects(), expected);
+      }
+    });
   }
 
   test("a retry after success returns the first result", async (context) => {
     const { folder, effects } = makeWorld(context);
     const request = { code: CODE, input: {}, idempotencyKey: "once" };
-    const first = await send(context, folder, request);
+    const [first] = await sendAll(context, folder, [request]);
     assert.deepEqual([first?.state, effects()], ["completed", ["1", "2", "3"]]);
-    assert.deepEqual(await send(context, folder, request), first);
-    await send(context, folder, { ...request, idempotencyKey: "another" });
+    const [again] = await sendAll(context, folder, [request, { ...request, idempotencyKey: "another" }]);
+    assert.deepEqual(again, first);
     assert.deepEqual(effects(), ["1", "2", "3", "1", "2", "3"]);
   });
 });

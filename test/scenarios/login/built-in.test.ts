@@ -1,89 +1,27 @@
 /** MCP clients that log in at the built-in authorization server, with the client of the SDK and a person's browser. */
 
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { test } from "node:test";
-import type { TestContext } from "node:test";
 
 import { openEgress } from "../../../src/egress/index.ts";
 import type { FetchLike } from "../../../src/egress/index.ts";
 import { OPERATOR } from "../../../src/identity/index.ts";
+import { sampleOpening } from "../../../src/store/fixtures/sample-opening.ts";
 import { startApp } from "../../../src/surfaces/admin/fixtures/start-app.ts";
-import type { StartOptions } from "../../../src/surfaces/admin/fixtures/start-app.ts";
-import { createBrowser } from "../../fixtures/consent-browser.ts";
-import type { BrowserOptions } from "../../fixtures/consent-browser.ts";
-import { CALLBACK, connectByOauth, createOauthMemory } from "../../fixtures/oauth-client.ts";
+import { CALLBACK } from "../../fixtures/oauth-client.ts";
 import type { OauthClientOptions } from "../../fixtures/oauth-client.ts";
-
-const DOCUMENT = "https://editor.example/client.json";
-const VERIFIER = "v".repeat(43);
-const STATIC = { "by-hand": { redirectUris: [CALLBACK] }, another: { redirectUris: [CALLBACK] } };
-
-interface Setup extends Pick<NonNullable<StartOptions["oauth"]>, "registration" | "clientDocuments"> {
-  /** Answers requests for client documents. */
-  readonly documents?: FetchLike;
-}
-
-async function start(t: TestContext, { documents, ...more }: Setup = {}) {
-  const real = openEgress();
-  t.after(() => real[Symbol.asyncDispose]());
-  const egress = documents ? { fetchFrom: () => documents } : real;
-  const oauth = { egress, clients: STATIC, ...more };
-  const app = await startApp(t, undefined, {}, { auth: "required", oauth });
-  const { identity, room, listener } = app;
-  room.clock.now = Date.now();
-  await identity.people.add("ada", ["agent"], OPERATOR);
-  await identity.people.add("bob", ["reviewer"], OPERATOR);
-  const { url } = listener;
-  const mcp = `${url}/mcp`;
-  const openBrowser = async (name?: string, decide?: BrowserOptions["decide"]) => {
-    const [person] = (await identity.people.list()).filter((one) => one.name === name);
-    const principal = person && { id: `person:${person.name}` as typeof OPERATOR.id, kind: "person", groups: [] };
-    const session = principal && (await identity.sessions.open(principal as typeof OPERATOR, "test")).secret;
-    return createBrowser({ url, ...(session !== undefined && { session }), ...(decide && { decide }) });
-  };
-  const logIn = async (options: OauthClientOptions = {}, decide?: BrowserOptions["decide"]) => {
-    const [memory, browser] = [createOauthMemory(options), await openBrowser("ada", decide)];
-    const client = await connectByOauth(mcp, memory, (address) => browser.agree(address));
-    t.after(() => client.close());
-    return { client, memory, browser, tokens: memory.seen.tokens };
-  };
-  const verify = (text = "") => identity.verify({ text, origin: "", resource: mcp });
-  const post = async (path: string, fields: Record<string, string>) => {
-    const response = await fetch(`${url}${path}`, { method: "POST", body: new URLSearchParams(fields) });
-    const body = await response.text();
-    return { status: response.status, body: (body === "" ? {} : JSON.parse(body)) as Record<string, unknown> };
-  };
-  const actions = () => room.records.map(({ action }) => action);
-  return { app, identity, room, url, mcp, openBrowser, logIn, verify, post, actions };
-}
-
-/** What a client sends to start, with changes. */
-function toRequest(url: string, changes: Record<string, string | undefined> = {}): URL {
-  const address = new URL("/oauth/authorize", url);
-  const usual = {
-    client_id: "by-hand",
-    redirect_uri: CALLBACK,
-    response_type: "code",
-    state: "s1",
-    scope: "search",
-    resource: `${url}/mcp`,
-    code_challenge: createHash("sha256").update(VERIFIER).digest("base64url"),
-    code_challenge_method: "S256",
-  };
-  for (const [name, value] of Object.entries({ ...usual, ...changes }))
-    if (value !== undefined) address.searchParams.set(name, value);
-  return address;
-}
-
-function toExchange(code: string | null, changes: Record<string, string> = {}): Record<string, string> {
-  const fixed = { grant_type: "authorization_code", client_id: "by-hand", redirect_uri: CALLBACK };
-  return { ...fixed, code: code ?? "", code_verifier: VERIFIER, ...changes };
-}
+import {
+  CLIENT_DOCUMENT,
+  STATIC_CLIENTS,
+  VERIFIER,
+  startOauthGateway,
+  toExchange,
+  toRequest,
+} from "../../fixtures/oauth-gateway.ts";
 
 const describeClient = (changes: object = {}): string =>
   JSON.stringify({
-    client_id: DOCUMENT,
+    client_id: CLIENT_DOCUMENT,
     client_name: "Editor",
     redirect_uris: ["http://127.0.0.1/callback"],
     ...changes,
@@ -95,11 +33,11 @@ test("the SDK client logs in with dynamic registration, a static id and a client
     fetched.push(String(address));
     return new Response(describeClient());
   };
-  const { logIn, verify, room, mcp, identity } = await start(t, { documents });
+  const { logIn, verify, room, mcp, identity } = await startOauthGateway(t, { documents });
   const ways: readonly (readonly [OauthClientOptions, RegExp, RegExp])[] = [
     [{}, /^agent:ada\/test-editor-[0-9a-f]{20}$/, /registered itself/],
     [{ clientId: "by-hand" }, /^agent:ada\/by-hand$/, /An operator of this gateway/],
-    [{ clientMetadataUrl: DOCUMENT }, /^agent:ada\/editor\.example-[0-9a-f]{16}$/, /editor\.example describes/],
+    [{ clientMetadataUrl: CLIENT_DOCUMENT }, /^agent:ada\/editor\.example-[0-9a-f]{16}$/, /editor\.example describes/],
   ];
   for (const [options, agent, shown] of ways) {
     const { client, memory, tokens } = await logIn(options, (_, html) => {
@@ -114,14 +52,14 @@ test("the SDK client logs in with dynamic registration, a static id and a client
     assert.equal(await identity.verify(elsewhere), undefined);
     assert.equal(memory.seen.authorizationUrl?.searchParams.get("code_challenge_method"), "S256");
   }
-  assert.deepEqual(fetched, [DOCUMENT]);
+  assert.deepEqual(fetched, [CLIENT_DOCUMENT]);
   const text = JSON.stringify(room.records);
   for (const action of ["client.registered", "consent.given", "token.issued"]) assert.ok(text.includes(action));
   assert.doesNotMatch(text, /[A-Za-z0-9_-]{43}/);
 });
 
 test("the metadata names the server once a person exists, with S256, `iss` and client documents", async (t) => {
-  const { app, url } = await start(t);
+  const { app, url } = await startOauthGateway(t);
   const read = async (path: string) => JSON.parse((await app.send(path)).body) as Record<string, unknown>;
   const resource = await read("/.well-known/oauth-protected-resource/mcp");
   assert.deepEqual([resource["resource"], resource["authorization_servers"]], [`${url}/mcp`, [url]]);
@@ -133,7 +71,12 @@ test("the metadata names the server once a person exists, with S256, `iss` and c
   const egress = openEgress();
   t.after(() => egress[Symbol.asyncDispose]());
   const publicUrl = "https://gloves.example";
-  const behind = await startApp(t, undefined, {}, { auth: "required", publicUrl, oauth: { egress, clients: STATIC } });
+  const behind = await startApp(
+    t,
+    undefined,
+    {},
+    { auth: "required", publicUrl, oauth: { egress, clients: STATIC_CLIENTS } },
+  );
   await behind.identity.people.add("ada", ["agent"], OPERATOR);
   const { pathname, search } = toRequest(publicUrl);
   const asked = await behind.send(`${pathname}${search}`, { headers: { host: "gloves.example" } });
@@ -147,7 +90,7 @@ test("the metadata names the server once a person exists, with S256, `iss` and c
 });
 
 test("a person allows fewer scopes than the client asks for, and a denial leads back to the client", async (t) => {
-  const { logIn, verify, mcp, url, openBrowser, actions } = await start(t);
+  const { logIn, verify, mcp, url, openBrowser, actions } = await startOauthGateway(t);
   const { tokens } = await logIn({ clientId: "by-hand" }, (form) => {
     form.delete("scope");
     form.append("scope", "execute:read");
@@ -173,7 +116,7 @@ test("a person allows fewer scopes than the client asks for, and a denial leads 
 });
 
 test("an expired token is renewed, and a refresh token that comes twice ends the login", async (t) => {
-  const { logIn, verify, post, room } = await start(t);
+  const { logIn, verify, post, room } = await startOauthGateway(t);
   const { tokens } = await logIn({ clientId: "by-hand" });
   const renew = (refresh: unknown) =>
     post("/oauth/token", { grant_type: "refresh_token", client_id: "by-hand", refresh_token: String(refresh) });
@@ -197,10 +140,14 @@ test("an expired token is renewed, and a refresh token that comes twice ends the
 });
 
 test("a revoked token is refused at once, with everything of its login, and others stay", async (t) => {
-  const { logIn, verify, post } = await start(t);
+  const { logIn, verify, post, room } = await startOauthGateway(t);
   const [one, other] = [await logIn({ clientId: "by-hand" }), await logIn({ clientId: "by-hand" })];
   const token = one.tokens?.access_token ?? "";
-  assert.ok(await verify(token));
+  const verified = await verify(token);
+  assert.ok(verified);
+  const running = { ...sampleOpening(1), principal: verified.principal.id };
+  await room.store.executions.open(running);
+  await room.store.executions.open(sampleOpening(2));
   assert.equal((await post("/oauth/revoke", { client_id: "unknown", token })).status, 401);
   await post("/oauth/revoke", { client_id: "another", token });
   assert.ok(await verify(token));
@@ -209,10 +156,17 @@ test("a revoked token is refused at once, with everything of its login, and othe
   const renew = { grant_type: "refresh_token", client_id: "by-hand", refresh_token: one.tokens?.refresh_token ?? "" };
   assert.equal((await post("/oauth/token", renew)).status, 400);
   assert.ok(await verify(other.tokens?.access_token));
+  // What the agent runs belongs to the other login, too.
+  assert.deepEqual(await room.store.cancellations.list(), []);
+  await post("/oauth/revoke", { client_id: "by-hand", token: other.tokens?.access_token ?? "" });
+  assert.deepEqual(
+    (await room.store.cancellations.list()).map(({ execution, askedBy }) => [execution, askedBy]),
+    [[running.id, verified.principal.id]],
+  );
 });
 
 test("tokens of a removed person end at once, and a person without the role cannot let a client in", async (t) => {
-  const { logIn, verify, identity, room, openBrowser, url, post } = await start(t);
+  const { logIn, verify, identity, room, openBrowser, url, post } = await startOauthGateway(t);
   const { tokens } = await logIn({ clientId: "by-hand" });
   assert.ok(await verify(tokens?.access_token));
   await identity.people.setRoles("ada", ["reviewer"], OPERATOR);
@@ -221,7 +175,7 @@ test("tokens of a removed person end at once, and a person without the role cann
   assert.ok(await verify(tokens?.access_token));
   await identity.people.add("zoe", ["operator"], OPERATOR);
   await identity.people.remove("ada", OPERATOR);
-  await identity.people.add("ada", ["agent"], OPERATOR);
+  await identity.people.add("ada", ["agent"], OPERATOR, { isAgain: true });
   assert.equal(await verify(tokens?.access_token), undefined);
   const renew = { grant_type: "refresh_token", client_id: "by-hand", refresh_token: tokens?.refresh_token ?? "" };
   assert.equal((await post("/oauth/token", renew)).status, 400);
@@ -234,7 +188,7 @@ test("tokens of a removed person end at once, and a person without the role cann
 });
 
 test("codes work once, with the verifier, redirect, client and resource of their request", async (t) => {
-  const { openBrowser, url, post, verify, room } = await start(t);
+  const { openBrowser, url, post, verify, room } = await startOauthGateway(t);
   const browser = await openBrowser("ada");
   const getCode = async () => (await browser.agree(toRequest(url))).searchParams.get("code");
   const wrong: readonly (readonly [Record<string, string>, string])[] = [
@@ -261,7 +215,7 @@ test("codes work once, with the verifier, redirect, client and resource of their
 });
 
 test("requests without S256, with another redirect, client or resource are refused before anybody is asked", async (t) => {
-  const { openBrowser, url } = await start(t);
+  const { openBrowser, url } = await startOauthGateway(t);
   const browser = await openBrowser("ada");
   const refusals: readonly (readonly [Record<string, string | undefined>, string])[] = [
     [{ code_challenge: undefined, code_challenge_method: undefined }, "invalid_request"],
@@ -296,7 +250,7 @@ test("requests without S256, with another redirect, client or resource are refus
 });
 
 test("only the page in the person's own browser can decide, once", async (t) => {
-  const { openBrowser, url, actions } = await start(t);
+  const { openBrowser, url, actions } = await startOauthGateway(t);
   const [ada, stranger] = [await openBrowser("ada"), await openBrowser()];
   const page = await ada.open(toRequest(url));
   assert.match(page.headers.get("content-security-policy") ?? "", /frame-ancestors 'none'/);
@@ -322,7 +276,7 @@ test("only the page in the person's own browser can decide, once", async (t) => 
 });
 
 test("without a session the browser goes to the login of the page and comes back", async (t) => {
-  const { openBrowser, url } = await start(t);
+  const { openBrowser, url } = await startOauthGateway(t);
   const browser = await openBrowser();
   const page = await browser.open(toRequest(url));
   assert.equal(page.url.pathname, "/login");
@@ -335,7 +289,7 @@ test("without a session the browser goes to the login of the page and comes back
 });
 
 test("a client document is fetched over public https only, and is small and its own", async (t) => {
-  const { url, openBrowser } = await start(t);
+  const { url, openBrowser } = await startOauthGateway(t);
   const browser = await openBrowser("ada");
   const inside = [
     "https://127.0.0.1/c.json",
@@ -358,17 +312,17 @@ test("a client document is fetched over public https only, and is small and its 
     [() => new Response(describeClient({ client_uri: "https://editor.example", logo_uri: "javascript:1" })), 200],
   ];
   let answer = (): Response => new Response();
-  const other = await start(t, { documents: async () => answer() });
+  const other = await startOauthGateway(t, { documents: async () => answer() });
   const person = await other.openBrowser("ada");
   for (const [next, status] of answers) {
     answer = next;
-    const page = await person.open(toRequest(other.url, { client_id: DOCUMENT }));
+    const page = await person.open(toRequest(other.url, { client_id: CLIENT_DOCUMENT }));
     assert.equal(page.status, status, await next().text());
   }
 });
 
 test("a registration is bounded in rate, size and fields, and can be turned off", async (t) => {
-  const { url, room, post } = await start(t);
+  const { url, room, post } = await startOauthGateway(t);
   const register = (client: object, base = url) =>
     fetch(`${base}/oauth/register`, {
       method: "POST",
@@ -408,6 +362,6 @@ test("a registration is bounded in rate, size and fields, and can be turned off"
   room.clock.now += 86_400_000;
   assert.equal(await room.store.identity.countOauthRecords("Client", room.clock.now), 0);
   assert.equal((await post("/oauth/token", { grant_type: "client_credentials", client_id: "by-hand" })).status, 400);
-  const closed = await start(t, { registration: false });
+  const closed = await startOauthGateway(t, { registration: false });
   assert.equal((await register({ redirect_uris: [CALLBACK] }, closed.url)).status, 404);
 });

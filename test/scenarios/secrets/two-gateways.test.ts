@@ -26,7 +26,7 @@ async function open(context: TestContext, secret: string): Promise<Gateway> {
 
 /** What a program gets to see of both secrets when it returns them. */
 async function show(gateway: Gateway): Promise<unknown> {
-  const principal = { id: parsePrincipalId("tester") ?? assert.fail(), kind: "agent", groups: [] } as const;
+  const principal = { id: parsePrincipalId("local") ?? assert.fail(), kind: "agent", groups: [] } as const;
   const code = `return ${JSON.stringify(SECRETS)}`;
   const { signal } = new AbortController();
   return (await gateway.execute({ principal, source: code, signal })).value;

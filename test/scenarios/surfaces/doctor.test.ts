@@ -30,7 +30,8 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.match(stdout, /^ok {6}node: Node \d+/m);
     assert.match(stdout, /^ok {6}configuration: \S+glovebox\.config\.json \(1 upstreams\)$/m);
     assert.match(stdout, /^ok {6}store: \S+glovebox\.db$/m);
-    assert.match(stdout, /^ok {6}sandbox: quickjs engine ran a program in [\d.]+ ms$/m);
+    for (const engine of ["quickjs", "isolate"])
+      assert.match(stdout, new RegExp(`^ok {6}sandbox: ${engine} engine ran a program in [\\d.]+ ms$`, "m"));
     assert.match(stdout, /^(ok {6}|warning )isolation: (strict|confined|process)/m);
     assert.match(stdout, /^ok {6}upstream inventory: 5 tools; confine off$/m);
     assert.doesNotMatch(stdout, /FAILED/);
@@ -43,7 +44,16 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.equal(code, 0);
     const names = checks.map(({ name }) => name).filter((name) => !name.startsWith("layer "));
     const upstreams = ["upstream inventory", "confinement"];
-    assert.deepEqual(names, ["node", "configuration", "store", "sandbox", "isolation", ...upstreams, "ledger"]);
+    assert.deepEqual(names, [
+      "node",
+      "configuration",
+      "store",
+      "sandbox",
+      "sandbox",
+      "isolation",
+      ...upstreams,
+      "ledger",
+    ]);
     assert.deepEqual(find(checks, "confinement")?.message, "not confined, so with your rights: inventory");
     assert.deepEqual(
       checks.filter(({ state }) => state === "failed"),
@@ -81,10 +91,13 @@ describe("doctor", { concurrency: 2 }, () => {
   test("doctor names the cause and the remedy for a failed upstream, and reports the others as healthy", async (context) => {
     const folder = makeFolder(context, {
       mcpServers: { inventory: INVENTORY, gone: { command: "no-such-command" }, crash: probe("--crash") },
+      sandbox: { engine: "quickjs" },
     });
     const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
     const checks = parseChecks(stdout);
     assert.equal(code, 1);
+    const sandboxes = checks.filter(({ name }) => name === "sandbox").map(({ message }) => message.split(" ", 1)[0]);
+    assert.deepEqual(sandboxes, ["quickjs"]);
     assert.deepEqual(
       checks.filter(({ name }) => name.startsWith("upstream ")),
       [

@@ -51,6 +51,18 @@ describe("a confined server", { skip: why }, () => {
     ]);
     const closed = [port, 2].map((to) => ["closed", "upstream.request.refused", to]);
     assert.deepEqual(requests, [...expected, ...closed]);
+    // Another gateway was refused; this one only lists its servers.
+    const { stdout: list } = await runGlovebox(["servers"], { folder });
+    const shown = [...list.matchAll(/refused: (\S+); to allow it, add it to mcpServers\.(\w+)\./g)];
+    assert.deepEqual(
+      shown.map(([, host, name]) => [name, host]),
+      [
+        ["strict", "127.0.0.2:2"],
+        ["files", "127.0.0.2:2"],
+        ["closed", "127.0.0.2:2"],
+        ["closed", `127.0.0.2:${port}`],
+      ],
+    );
   });
 
   test("speaks https with a granted host, whose certificate it checks itself", async (context) => {

@@ -42,7 +42,7 @@ export const child = {
 /** Runs until the host is gone. */
 async function serveWire(wire: Wire, loader: WorkerLoader): Promise<void> {
   const frames = openFrames(wire);
-  const run = (start: StartMessage, atMs: number, wireOfRun: FrameWire): Promise<void> => {
+  const run = (start: StartMessage, atMs: number, wireOfRun: FrameWire): Promise<boolean> => {
     const open = () => loader.load(toWorkerCode(start.javascript)).getEntrypoint("guestWorker").open(null);
     return runWorker(open, wireOfRun, start, atMs);
   };
@@ -51,8 +51,9 @@ async function serveWire(wire: Wire, loader: WorkerLoader): Promise<void> {
   for (let frame = await frames.receive(); frame; frame = await frames.receive()) {
     if (frame.kind === TO_GUEST.PING) sendEmpty(frames, TO_HOST.PONG);
     if (frame.kind !== TO_GUEST.START) continue; // a late answer to the previous execution
-    await run(trustStart(frame.text), frame.atMs, frames);
+    const isPinged = await run(trustStart(frame.text), frame.atMs, frames);
     sendEmpty(frames, TO_HOST.READY);
+    if (isPinged) sendEmpty(frames, TO_HOST.PONG);
   }
 }
 

@@ -18,23 +18,24 @@ const SETTLE_MS = 10;
 /** The engine's message if the program's module does not compile. */
 const NOT_COMPILED = /Uncaught SyntaxError: ([^\n]*)(?:\n\s*at (program\.ts:\d+:\d+))?/;
 
-/** Returns when the program has ended in any way; the last frame says how. */
+/** Returns when the program has ended in any way; the last frame says how. True if the host still waits for a PONG. */
 export async function runWorker(
   open: () => Promise<GuestSession>,
   frames: FrameWire,
   start: StartMessage,
   atMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const run = new WorkerRun(frames);
   try {
     using guest = await open();
     await feed(guest, JSON.stringify({ ...start, javascript: "" }));
     await guest.start(atMs);
-    while (run.forward(await listen(guest, run))) await deliverAll(guest, frames, run);
+    while (run.forward(await listen(guest, run)) && (await deliverAll(guest, frames, run)));
   } catch (thrown) {
     run.end(describeLoadFailure(thrown));
     frames.flush();
   }
+  return run.isPinged;
 }
 
 /** The program's messages of this turn; without open requests, also those a little later. */
@@ -45,18 +46,20 @@ async function listen(guest: GuestSession, run: WorkerRun): Promise<string> {
   return collect(guest);
 }
 
-/** Delivers everything that has arrived, each frame in a separate turn of the program. */
-async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun): Promise<void> {
+/** Delivers everything that has arrived, each frame in a separate turn of the program. False if the host ended it. */
+async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun): Promise<boolean> {
   for (let frame = await frames.receive(); frame; frame = frames.poll()) {
     if (frame.kind === TO_GUEST.PING) {
       run.isPinged = true;
       continue;
     }
+    if (frame.kind === TO_GUEST.END) return false;
     if (frame.kind === TO_GUEST.LEFT) continue; // only the host watches the time of a Worker
     run.waiting -= 1;
     await feed(guest, frame.text);
     await guest.deliver(frame.kind, frame.id, frame.atMs);
   }
+  return true;
 }
 
 async function feed(guest: GuestSession, text: string): Promise<void> {
@@ -91,8 +94,10 @@ class WorkerRun {
     }
     // All input comes from the host, so a program without an open request can never continue.
     if (this.waiting === 0) this.end(STUCK);
-    if (this.isPinged) this.#send(TO_HOST.PONG, 0, "");
-    this.isPinged = false;
+    if (this.isPinged && !this.#isOver) {
+      this.#send(TO_HOST.PONG, 0, "");
+      this.isPinged = false;
+    }
     this.#frames.flush();
     return !this.#isOver;
   }

@@ -1,7 +1,7 @@
 /** People, tokens, sessions and one-time codes. */
 
 import { CODE, OAUTH_RECORD, PASSKEY, PASSWORD, PERSON, PROVIDER_LOGIN, SESSION, TOKEN } from "../../identity.ts";
-import type { IdentityStore } from "../../identity.ts";
+import type { EndedCredentials, Ending, IdentityStore } from "../../identity.ts";
 
 import { insertInto } from "../connection.ts";
 import type { Connection } from "../connection.ts";
@@ -23,21 +23,35 @@ export function createIdentity(connection: Connection): IdentityStore {
 
 type PeopleStore = Pick<
   IdentityStore,
-  "addPerson" | "findPerson" | "handOver" | "listPeople" | "removePerson" | "setRoles"
+  "addPerson" | "endCredentials" | "findPerson" | "handOver" | "listPeople" | "removePerson" | "setRoles"
 >;
+
+/** Call the returned function in a transaction. */
+function prepareEnd({ database }: Pick<Connection, "database">): (name: string, how: Ending) => EndedCredentials {
+  const principal = "'person:' || ?";
+  const revoke = database.prepare(
+    `UPDATE tokens SET revoked_at = ?, revoked_by = ? WHERE revoked_at IS NULL AND person = ${principal} RETURNING *`,
+  );
+  const endSessions = database.prepare(`DELETE FROM sessions WHERE principal = ${principal} RETURNING *`);
+  const removals = [
+    `passwords WHERE principal = ${principal}`,
+    `passkeys WHERE principal = ${principal}`,
+    `login_codes WHERE principal = ${principal}`,
+    "oauth_records WHERE person = ?",
+  ].map((place) => database.prepare(`DELETE FROM ${place}`));
+  return (name, { at, by }) => {
+    for (const removal of removals) removal.run(name);
+    return { tokens: revoke.all(at, by, name).map(TOKEN.parse), sessions: endSessions.all(name).map(SESSION.parse) };
+  };
+}
 
 function createPeople({ database, read, write }: Connection): PeopleStore {
   const insert = database.prepare(`${insertInto("people", PERSON)} ON CONFLICT DO NOTHING`);
   const select = database.prepare("SELECT * FROM people WHERE name = ?");
   const selectAll = database.prepare("SELECT * FROM people ORDER BY name");
   const update = database.prepare("UPDATE people SET roles = ? WHERE name = ?");
-  const removals = [
-    "DELETE FROM passwords WHERE principal = 'person:' || ?",
-    "DELETE FROM passkeys WHERE principal = 'person:' || ?",
-    "DELETE FROM login_codes WHERE principal = 'person:' || ?",
-    "DELETE FROM provider_logins WHERE person = ?",
-    "DELETE FROM people WHERE name = ?",
-  ].map((text) => database.prepare(text));
+  const remove = database.prepare("DELETE FROM people WHERE name = ?");
+  const end = prepareEnd({ database });
   const moves = OWNED.map((table) =>
     database.prepare(`UPDATE OR REPLACE ${table} SET principal = ? WHERE principal = ?`),
   );
@@ -60,18 +74,19 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
         update.run(JSON.stringify(roles), name);
         return "changed";
       }),
-    removePerson: (name) =>
+    removePerson: (name, how) =>
       write(() => {
         if (!find(name)) return "unknown";
         if (isLast(name)) return "last";
-        for (const removal of removals) removal.run(name);
-        return "removed";
+        remove.run(name);
+        return end(name, how);
       }),
+    endCredentials: (name, how) => write(() => end(name, how)),
     handOver: (from, to) => write(() => Number(moves.map((move) => move.run(to, from).changes)[0])),
   };
 }
 
-type PasswordStore = Pick<IdentityStore, "findPassword" | "removeCredentials" | "setPassword">;
+type PasswordStore = Pick<IdentityStore, "findPassword" | "setPassword">;
 
 function createPasswords({ database, read, write }: Connection): PasswordStore {
   const set = database.prepare(
@@ -79,20 +94,10 @@ function createPasswords({ database, read, write }: Connection): PasswordStore {
        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM people WHERE 'person:' || name = ?1)`,
   );
   const select = database.prepare("SELECT * FROM passwords WHERE principal = ?");
-  const removals = [
-    "DELETE FROM passwords WHERE principal = ?",
-    "DELETE FROM passkeys WHERE principal = ?",
-    "DELETE FROM login_codes WHERE principal = ?",
-    "DELETE FROM provider_logins WHERE 'person:' || person = ?",
-  ].map((text) => database.prepare(text));
   return {
     setPassword: ({ principal, verifier, setAt }) =>
       write(() => Number(set.run(principal, verifier, setAt).changes) > 0),
     findPassword: (principal) => read(() => PASSWORD.parseIfFound(select.get(principal))),
-    removeCredentials: (principal) =>
-      write(() => {
-        for (const removal of removals) removal.run(principal);
-      }),
   };
 }
 
@@ -124,13 +129,17 @@ function createPasskeys({ database, read, write }: Connection): PasskeyStore {
   };
 }
 
-type ProviderStore = Pick<IdentityStore, "admitProviderLogin" | "findProviderLogin" | "listProviderLogins">;
+type ProviderStore = Pick<
+  IdentityStore,
+  "admitProviderLogin" | "findProviderLogin" | "listProviderLogins" | "removeProviderLogin"
+>;
 
 function createProviderLogins({ database, read, write }: Connection): ProviderStore {
   const bySubject = database.prepare("SELECT * FROM provider_logins WHERE issuer = ? AND subject = ?");
   const byPerson = database.prepare("SELECT * FROM provider_logins WHERE person = ?");
   const selectAll = database.prepare("SELECT * FROM provider_logins ORDER BY person");
   const insert = database.prepare(insertInto("provider_logins", PROVIDER_LOGIN));
+  const remove = database.prepare("DELETE FROM provider_logins WHERE person = ?");
   const note = database.prepare("UPDATE provider_logins SET last_login_at = ? WHERE issuer = ? AND subject = ?");
   const insertPerson = database.prepare(`${insertInto("people", PERSON)} ON CONFLICT DO NOTHING`);
   const setRoles = database.prepare("UPDATE people SET roles = ? WHERE name = ? RETURNING *");
@@ -140,6 +149,7 @@ function createProviderLogins({ database, read, write }: Connection): ProviderSt
         const row = "subject" in by ? bySubject.get(by.issuer, by.subject) : byPerson.get(by.person);
         return PROVIDER_LOGIN.parseIfFound(row);
       }),
+    removeProviderLogin: (person) => write(() => void remove.run(person)),
     listProviderLogins: () => read(() => selectAll.all().map(PROVIDER_LOGIN.parse)),
     admitProviderLogin: (login, roles) =>
       write(() => {
@@ -147,7 +157,7 @@ function createProviderLogins({ database, read, write }: Connection): ProviderSt
         const known = PROVIDER_LOGIN.parseIfFound(bySubject.get(issuer, subject));
         if (known) {
           note.run(lastLoginAt, issuer, subject);
-          return PERSON.parse(setRoles.get(JSON.stringify(roles), known.person) ?? {});
+          return PERSON.parseIfFound(setRoles.get(JSON.stringify(roles), known.person)) ?? "taken";
         }
         const person = { name, roles, createdAt: login.createdAt, createdBy: issuer };
         if (Number(insertPerson.run(...PERSON.toValues(person)).changes) === 0) return "taken";
@@ -157,7 +167,7 @@ function createProviderLogins({ database, read, write }: Connection): ProviderSt
   };
 }
 
-type TokenStore = Pick<IdentityStore, "addToken" | "findToken" | "listTokens" | "noteTokenUse" | "revokeTokens">;
+type TokenStore = Pick<IdentityStore, "addToken" | "findToken" | "listTokens" | "noteTokenUse" | "revokeToken">;
 
 function createTokens({ database, read, write, commit }: Connection): TokenStore {
   const insert = database.prepare(insertInto("tokens", TOKEN));
@@ -166,31 +176,32 @@ function createTokens({ database, read, write, commit }: Connection): TokenStore
   const selectAll = database.prepare("SELECT * FROM tokens ORDER BY created_at DESC, id DESC");
   const revoke = database.prepare(
     `UPDATE tokens SET revoked_at = ?, revoked_by = ?
-       WHERE revoked_at IS NULL AND (id = ? OR person = ? OR name = ?) RETURNING *`,
+       WHERE revoked_at IS NULL AND (id = ? OR name = ?) RETURNING *`,
   );
   const note = database.prepare("UPDATE tokens SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?");
   return {
     addToken: (row, replaces) =>
       write(() => {
         if (!replaces && byName.get(row.name)) return undefined;
-        const replaced = revoke.all(row.createdAt, row.createdBy, null, null, row.name).map(TOKEN.parse);
+        const replaced = revoke.all(row.createdAt, row.createdBy, null, row.name).map(TOKEN.parse);
         insert.run(...TOKEN.toValues(row));
         return replaced;
       }),
     findToken: (by) => read(() => TOKEN.parseIfFound("digest" in by ? byDigest.get(by.digest) : byName.get(by.name))),
     listTokens: () => read(() => selectAll.all().map(TOKEN.parse)),
-    revokeTokens: (which, { at, by }) =>
-      write(() => {
-        const [id, person] = "id" in which ? [which.id, null] : [null, which.person];
-        return revoke.all(at, by, id, person, null).map(TOKEN.parse);
-      }),
+    revokeToken: (id, { at, by }) => write(() => TOKEN.parseIfFound(revoke.get(at, by, id, null))),
     noteTokenUse: (id, at) => commit(() => void note.run(at, id)),
   };
 }
 
 type OauthStore = Pick<
   IdentityStore,
-  "consumeOauthRecord" | "countOauthRecords" | "findOauthRecord" | "putOauthRecord" | "removeOauthRecords"
+  | "consumeOauthRecord"
+  | "countOauthRecords"
+  | "findOauthRecord"
+  | "listOauthRecords"
+  | "putOauthRecord"
+  | "removeOauthRecords"
 >;
 
 function createOauth({ database, read, write }: Connection): OauthStore {
@@ -203,9 +214,10 @@ function createOauth({ database, read, write }: Connection): OauthStore {
      AND EXISTS (SELECT 1 FROM oauth_records AS given WHERE given.digest = found.grant_digest AND given.expires_at > ?2)`,
   );
   const byUid = database.prepare(`SELECT * FROM oauth_records WHERE uid_digest = ? AND ${isValid}`);
+  const byPerson = database.prepare(`SELECT * FROM oauth_records WHERE person = ? AND model = ? AND ${isValid}`);
   const consume = database.prepare("UPDATE oauth_records SET consumed_at = ? WHERE digest = ? AND consumed_at IS NULL");
   const count = database.prepare(`SELECT count(*) AS count FROM oauth_records WHERE model = ? AND ${isValid}`);
-  const remove = database.prepare("DELETE FROM oauth_records WHERE digest = ? OR grant_digest = ? OR person = ?");
+  const remove = database.prepare("DELETE FROM oauth_records WHERE digest = ? OR grant_digest = ?");
   return {
     putOauthRecord: (row, now) =>
       write(() => {
@@ -218,13 +230,14 @@ function createOauth({ database, read, write }: Connection): OauthStore {
         return OAUTH_RECORD.parseIfFound((by.granted === true ? byGrant : byDigest).get(by.digest, now));
       }),
     countOauthRecords: (model, now) => read(() => Number(count.get(model, now)?.["count"])),
+    listOauthRecords: (person, model, now) => read(() => byPerson.all(person, model, now).map(OAUTH_RECORD.parse)),
     consumeOauthRecord: (digest, at) => write(() => Number(consume.run(at, digest).changes) > 0),
-    removeOauthRecords: (which) =>
-      write(() => {
-        const digest = "digest" in which ? which.digest : null;
-        const grant = "grant" in which ? which.grant : null;
-        return Number(remove.run(digest, grant, "person" in which ? which.person : null).changes);
-      }),
+    removeOauthRecords: (which) => {
+      const login = "login" in which ? which.login : undefined;
+      const digest = "digest" in which ? which.digest : (login ?? null);
+      const grant = "grant" in which ? which.grant : (login ?? null);
+      return write(() => Number(remove.run(digest, grant).changes));
+    },
   };
 }
 

@@ -49,7 +49,7 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
 }
 
 async function openPaused() {
-  const queue = await openQueue(":memory:", { at: 1 }, 1e9);
+  const queue = await openQueue(":memory:", { at: 1 }, { expiryMs: 1e9 });
   const opening = { id: executionOf(1), principal: AGENT.id, source: digestOf("x"), sourceText: "x", startedAt: 1 };
   await queue.store.executions.open(opening);
   return { queue, asked: await queue.request() };

@@ -14,13 +14,19 @@ interface RoleFlags {
   readonly role?: readonly string[];
 }
 
+interface AddFlags extends RoleFlags {
+  readonly again?: boolean;
+}
+
 const collect = (value: string, former: readonly string[] = []): readonly string[] => [...former, ...value.split(",")];
 const ROLE_HELP = `one of ${ROLES.join(", ")}; repeat it for several`;
 
 export function addPeople(program: Command, { addCommand, addJsonCommand }: Commands): void {
   const people = addJsonCommand(program, "people", "list the people of this gateway", listPeople);
   addJsonCommand(people, "list", "list the people of this gateway", listPeople);
-  addJsonCommand(people, "add <name>", "add a person", addPerson).option("--role <role>", ROLE_HELP, collect);
+  addJsonCommand(people, "add <name>", "add a person", addPerson)
+    .option("--role <role>", ROLE_HELP, collect)
+    .option("--again", "the same person as one of this name who was removed");
   addJsonCommand(people, "roles <name>", "replace the roles of a person", setRoles).option(
     "--role <role>",
     ROLE_HELP,
@@ -53,12 +59,16 @@ async function listPeople({ openRecords, print }: Invocation): Promise<void> {
 }
 
 /** Where a login is required, also prints the link that sets the password. */
-async function addPerson(invocation: Invocation<RoleFlags>, name: string): Promise<void> {
+async function addPerson(invocation: Invocation<AddFlags>, name: string): Promise<void> {
   const { flags, principal, openRecords, print, readSettings } = invocation;
   await using records = await openRecords();
-  const person = await (await records.openIdentity()).people.add(name, flags.role ?? [], principal);
+  const { people } = await records.openIdentity();
+  const person = await people.add(name, flags.role ?? [], principal, { isAgain: flags.again === true });
   const { server } = await readSettings();
-  const invite = server.auth === "required" ? await createInvite(invocation, records, name) : undefined;
+  // A person of a login provider who is added again logs in there.
+  const isElsewhere = (await people.list()).find((one) => one.name === person.name)?.issuer !== undefined;
+  const needsInvite = server.auth === "required" && !isElsewhere;
+  const invite = needsInvite ? await createInvite(invocation, records, name) : undefined;
   print({ ...person, ...(invite && { invite }) }, [
     `person:${person.name} was added with the roles ${person.roles.join(", ")}`,
     ...(invite ? describeInvite(name, invite) : []),
@@ -91,12 +101,8 @@ async function setRoles({ flags, principal, openRecords, print }: Invocation<Rol
 
 async function removePerson({ principal, terminal, openRecords }: Invocation, name: string): Promise<void> {
   await using records = await openRecords();
-  const { people } = await records.openIdentity();
-  const issuer = (await people.list()).find((one) => one.name === name)?.issuer;
-  await people.remove(name, principal);
+  await (await records.openIdentity()).people.remove(name, principal);
   printLine(terminal.stderr, `person:${name} was removed; their tokens and sessions have ended`);
-  if (issuer !== undefined)
-    printLine(terminal.stderr, `They can log in again while a group of theirs at ${issuer} has a role in server.oidc`);
 }
 
 async function listSessions({ openRecords, print }: Invocation, name?: string): Promise<void> {

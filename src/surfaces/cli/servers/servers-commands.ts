@@ -14,6 +14,7 @@ import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import type { Terminal } from "../powers.ts";
 import { askYesNo, countOf, printJson, printLine } from "../print.ts";
+import { addRefusedHosts } from "./refused-hosts.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
 import { noServer, toServer } from "./to-server.ts";
 import { formatToolChange, updateServer } from "./update-command.ts";
@@ -114,10 +115,10 @@ async function describeCommand(
 }
 
 /** Exit 1 if an upstream has failed. Withheld definitions do not count as a failure. */
-async function listServers({ principal, openGateway, print }: Invocation): Promise<number> {
+async function listServers({ principal, openGateway, readRecords, powers, print }: Invocation): Promise<number> {
   await using gateway = await openGateway();
   await gateway.takeSnapshot(principal); // waits for all of them
-  const { upstreams: servers } = gateway.health();
+  const servers = await addRefusedHosts(gateway.health().upstreams, readRecords, powers.now());
   const names = new Set(servers.map(({ name }) => name));
   const held = (await gateway.held.list()).filter(({ server }) => names.has(server));
   const lines = servers.flatMap((server) => [

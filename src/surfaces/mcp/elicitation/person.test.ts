@@ -22,7 +22,7 @@ const ALLOW = { action: "accept", content: { decision: "this call" } };
 async function asked() {
   const queue = await openQueue();
   const { approvals } = queue;
-  const options = { approvals, seal: PLAIN_SEAL, hide: (text: string) => text, isEnabled: true };
+  const options = { approvals, seal: PLAIN_SEAL, hide: (text: string) => text, isEnabled: true, isLocal: () => true };
   const clientApprovals = createClientApprovals(options) ?? assert.fail();
   const { id, execution } = await queue.request();
   const rawState = clientApprovals.close(AGENT, { execution, request: REQUEST, asked: [id], left: [] });

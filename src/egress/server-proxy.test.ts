@@ -1,0 +1,49 @@
+/** The proxy of a confined server: what it records, and that a server cannot make it record without end. */
+
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { openEgress } from "./index.ts";
+import type { ProxiedRequest } from "./index.ts";
+import { PUBLIC, allow, createStubNetwork, openStubServers } from "./fixtures/stub-network.ts";
+
+const servers = openStubServers();
+const network = createStubNetwork();
+/** Refused requests that are answered at once, and more that would wait for minutes. */
+const [AT_ONCE, MORE, WAITING] = [100, 150, 64];
+
+before(async () => {
+  network.answers.set("api.example", [PUBLIC]);
+  network.ports.set(`${PUBLIC}:80`, await servers.http((_, response) => response.end("hello")));
+});
+after(() => servers[Symbol.dispose]());
+
+test("a server that is refused again and again is recorded slowly, and other requests of it are refused unread", async () => {
+  const recorded: ProxiedRequest[] = [];
+  await using egress = openEgress({ network });
+  const proxy = egress.openProxy({
+    policies: [allow(["api.example"])],
+    onRequest: async (one) => void recorded.push(one),
+  });
+  const port = await proxy.listen();
+  const get = (url: string): Promise<number | undefined> =>
+    new Promise((resolve) => {
+      const sent = request({ port, host: "127.0.0.1", path: url, agent: false });
+      sent.on("response", (response) => resolve(response.resume().statusCode));
+      sent.on("error", () => resolve(undefined));
+      sent.end();
+    });
+  const few = await Promise.all(Array.from({ length: AT_ONCE }, () => get("http://evil.example/")));
+  assert.deepEqual([new Set(few), recorded.length], [new Set([403]), AT_ONCE]);
+  assert.equal(await get("http://api.example/"), 200);
+
+  const answered: (number | undefined)[] = [];
+  const rest = Array.from({ length: MORE }, async () => answered.push(await get("http://evil.example/")));
+  while (answered.length < MORE - WAITING - 5) await wait(5);
+  assert.ok(answered.filter((status) => status === 429).length >= MORE - WAITING - 5);
+  assert.ok(recorded.length < AT_ONCE + MORE / 2, String(recorded.length));
+  await proxy[Symbol.asyncDispose]();
+  await Promise.all(rest);
+});
