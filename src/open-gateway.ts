@@ -53,8 +53,8 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   const rooms = await openRooms(settings, options, opened);
   const { host, records, catalog, policy, sandbox, approvals, quotas, checker } = rooms;
   const [{ store, ledger }, { report, mask }, { analysis }, environment] = [records, host, settings, process.env];
-  const oauth = { egress: rooms.egress, ...settings.server.oauth };
-  const identity = await openIdentity({ ...records, now: Date.now, random: drawBytes, oauth });
+  const [oauth, providers] = [{ egress: rooms.egress, ...settings.server.oauth }, settings.server.oidc];
+  const identity = await openIdentity({ ...records, now: Date.now, random: drawBytes, oauth, providers });
   const takeView: Gateway["takeSnapshot"] = async (who, needed) => policy.view(await catalog.takeSnapshot(needed), who);
   const discovery = createDiscovery({ ...rooms, takeView, hide: mask.hide });
   const names = { identity, createId: createExecutionId, createSeed, now: Date.now, owner: nameProcess(), hasEnded };

@@ -202,8 +202,19 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     ],
   },
   identity: {
-    folders: ["oauth"],
-    interface: ["powers.ts", "principals.ts", "record-refusals.ts", "scopes.ts", "token-text.ts", "tokens.ts"],
+    folders: ["oauth", "passkeys", "providers"],
+    interface: [
+      "login-limit.ts",
+      "pending.ts",
+      "people.ts",
+      "powers.ts",
+      "principals.ts",
+      "record-refusals.ts",
+      "scopes.ts",
+      "sessions.ts",
+      "token-text.ts",
+      "tokens.ts",
+    ],
   },
   ledger: {
     folders: ["export", "signing"],
@@ -288,7 +299,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
-  { match: /^(jose|oidc-provider)$/, rooms: ["identity"] },
+  { match: /^(jose|oidc-provider|openid-client|@simplewebauthn\/server)$/, rooms: ["identity"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
   {
     match: /^node:crypto$/,

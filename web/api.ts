@@ -10,6 +10,7 @@ import {
   sessionSchema,
   sessionsSchema,
 } from "../src/surfaces/admin/contract.ts";
+import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
 import {
   executionSchema,
   executionsSchema,
@@ -73,7 +74,7 @@ function toQuery(values: Readonly<Record<string, string | number | undefined>>):
  * resolves to true, the change is sent once more.
  */
 export function createApi(logInAgain: () => Promise<boolean> = async () => false) {
-  const change = async <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
+  const change: Change = async (send) => {
     try {
       return await send();
     } catch (error) {
@@ -82,20 +83,7 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
     }
   };
   return {
-    /** Exchanges the one-time code of `glovebox open` for a session. */
-    enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
-    /** True if people can log in with a password here. */
-    canLogIn: async () => loginSchema.parse(await ask("/api/login")).password,
-    logIn: async (name: string, password: string) =>
-      void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
-    acceptInvite: async (code: string, password: string) =>
-      void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
-    session: async () => sessionSchema.parse(await ask("/api/session")),
-    logOut: async () => void (await read("/api/session", { method: "DELETE" })),
-    sessions: async () => sessionsSchema.parse(await ask("/api/sessions")),
-    endSession: (id: string) => change(() => read(`/api/sessions/${id}`, { method: "DELETE" })),
-    /** Of this person, in all browsers. */
-    logOutEverywhere: async () => void (await read("/api/session?all=true", { method: "DELETE" })),
+    ...createLoginApi(change),
     status: async () => statusSchema.parse(await ask("/api/status")),
     executions: async (query: ExecutionQuery) =>
       executionsSchema.parse(await ask(`/api/executions?${toQuery({ ...query })}`)),
@@ -123,6 +111,45 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
   };
 }
 
+type Change = <Answer>(send: () => Promise<Answer>) => Promise<Answer>;
+
+/** How a person gets a session, and what they own. */
+function createLoginApi(change: Change) {
+  return {
+    /** Exchanges the one-time code of `glovebox open` for a session. */
+    enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
+    /** How people can log in here. */
+    findLogins: async () => loginSchema.parse(await ask("/api/login")),
+    /** Returns the address at a login provider. */
+    startLogin: async (provider: string, request: { readonly next?: string; readonly stepUp?: boolean }) => {
+      const body = JSON.stringify(request);
+      const { url } = providerSchema.parse(await ask(`/api/login/providers/${provider}`, undefined, body));
+      if (!/^https?:$/.test(new URL(url).protocol)) throw new ApiError("refused", "The address is not valid.");
+      return url;
+    },
+    logIn: async (name: string, password: string) =>
+      void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
+    acceptInvite: async (code: string, password: string) =>
+      void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
+    startPasskey: async (stepUp: boolean) =>
+      requestSchema.parse(await ask("/api/login/passkey/start", undefined, JSON.stringify({ stepUp }))),
+    enterPasskey: async (used: object) => void (await ask("/api/login/passkey", undefined, JSON.stringify(used))),
+    passkeys: async () => passkeysSchema.parse(await ask("/api/passkeys")),
+    startAddingPasskey: async () =>
+      creationSchema.parse(await change(() => ask("/api/passkeys/start", undefined, "{}"))),
+    addPasskey: async (label: string, answer: object) =>
+      void (await ask("/api/passkeys", undefined, JSON.stringify({ label, answer }))),
+    removePasskey: async (id: string) =>
+      void (await change(() => read(`/api/passkeys/${encodeURIComponent(id)}`, { method: "DELETE" }))),
+    session: async () => sessionSchema.parse(await ask("/api/session")),
+    logOut: async () => void (await read("/api/session", { method: "DELETE" })),
+    sessions: async () => sessionsSchema.parse(await ask("/api/sessions")),
+    endSession: (id: string) => change(() => read(`/api/sessions/${id}`, { method: "DELETE" })),
+    /** Of this person, in all browsers. */
+    logOutEverywhere: async () => void (await read("/api/session?all=true", { method: "DELETE" })),
+  };
+}
+
 async function ask(path: string, signal?: AbortSignal, text?: string): Promise<unknown> {
   const headers = { "content-type": "application/json" };
   const sent = text === undefined ? {} : { method: "POST", headers, body: text };
@@ -137,7 +164,7 @@ async function read(path: string, init: RequestInit): Promise<unknown> {
   const body: unknown = await response.json();
   if (response.ok) return body;
   const failure = failureSchema.safeParse(body);
-  const isLogin = path === "/api/login" || path === "/api/invite";
+  const isLogin = path.startsWith("/api/login") || path === "/api/invite";
   if (response.headers.get("www-authenticate")?.includes(STEP_UP) === true)
     throw new ApiError("login", "Nothing was changed: this needs a new login.");
   if (response.status === 401 && !isLogin) throw new ApiError("session", "This browser does not have a session.");

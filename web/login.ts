@@ -1,14 +1,17 @@
-/** The login page: a name and a password, or a new password for the link of an invite. */
+/** The login page: a login provider, a name and a password, or a new password for the link of an invite. */
+
+import type { LoginAnswer } from "../src/surfaces/admin/contract.ts";
 
 import { ApiError } from "./api.ts";
 import type { Api } from "./api.ts";
 import { element, show } from "./element.ts";
-import { toNextAddress } from "./next-address.ts";
+import { hasPasskeys, logInWithPasskey } from "./passkeys.ts";
+import { toNextAddress } from "../src/surfaces/admin/next-address.ts";
 
 const MIN_PASSWORD_CHARS = 12;
 
 /** Shows the form and leaves the page after a login. */
-export function renderLogin(content: HTMLElement, api: Api): void {
+export function renderLogin(content: HTMLElement, api: Api, logins: LoginAnswer): void {
   const code = takeInvite();
   const next = toNextAddress(new URLSearchParams(location.search).get("next"), location.origin);
   const leave = (): void => location.replace(next);
@@ -26,6 +29,7 @@ export function renderLogin(content: HTMLElement, api: Api): void {
       { class: "card entrance" },
       element("h2", {}, lead[0] ?? ""),
       element("p", { class: "muted" }, lead[1] ?? ""),
+      ...(code === undefined ? createOtherParts(api, logins, { path, leave }) : []),
       form,
       element(
         "p",
@@ -54,6 +58,19 @@ function createLoginForm(api: Api, leave: () => void): HTMLElement {
     await api.logIn(name.input.value.trim().toLowerCase(), password.input.value);
     leave();
   });
+}
+
+/** A form for each provider, for which the browser leaves this page, and one for passkeys. */
+function createOtherParts(
+  api: Api,
+  logins: LoginAnswer,
+  { path: next, leave }: { readonly path: string; readonly leave: () => void },
+): readonly HTMLElement[] {
+  const forms = logins.providers.map(({ name, title }) =>
+    createForm(`Log in with ${title}`, [], async () => location.assign(await api.startLogin(name, { next }))),
+  );
+  if (hasPasskeys(logins)) forms.push(createForm("Log in with a passkey", [], () => logInWithPasskey(api).then(leave)));
+  return forms.length === 0 ? [] : [...forms, element("p", { class: "muted small" }, "or with a password:")];
 }
 
 function createInviteForm(api: Api, code: string, leave: () => void): HTMLElement {

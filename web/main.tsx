@@ -7,8 +7,11 @@ import type { ApiError } from "./api.ts";
 import { App } from "./app.tsx";
 import { renderEntrance } from "./entrance.tsx";
 import { renderLogin } from "./login.ts";
+import { hasPasskeys } from "./passkeys.ts";
 import { followLinks } from "./router.ts";
 import { askForLogin } from "./step-up.ts";
+
+const NO_LOGINS = { password: false, providers: [] };
 
 void open();
 
@@ -16,9 +19,12 @@ async function open(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) throw new TypeError("The page has no element app");
   const code = takeCode();
-  const api = createApi(() => askForLogin(api));
-  const canLogIn = await api.canLogIn().catch(() => false);
-  if (canLogIn && location.pathname === "/login") return renderLogin(openEntrance(root), api);
+  let canUsePasskeys = false;
+  const api = createApi(() => askForLogin(api, canUsePasskeys));
+  const logins = await api.findLogins().catch(() => NO_LOGINS);
+  const canLogIn = logins.password;
+  canUsePasskeys = hasPasskeys(logins);
+  if (canLogIn && location.pathname === "/login") return renderLogin(openEntrance(root), api, logins);
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   followLinks();
   const onNoSession = (error: ApiError): void => {

@@ -3,14 +3,16 @@
 import type { Api } from "./api.ts";
 import { element } from "./element.ts";
 import { createField, createForm } from "./login.ts";
+import { logInWithPasskey } from "./passkeys.ts";
 
-type LoginApi = Pick<Api, "logIn" | "session">;
+type LoginApi = Pick<Api, "enterPasskey" | "logIn" | "session" | "startLogin" | "startPasskey">;
 
 const DONE = "done";
 
 /** Resolves to true after a new login, and to false if the person cancels. */
-export async function askForLogin(api: LoginApi): Promise<boolean> {
-  const name = /^person:(.+)$/.exec((await api.session()).principal)?.[1];
+export async function askForLogin(api: LoginApi, canUsePasskeys: boolean): Promise<boolean> {
+  const { principal, provider } = await api.session();
+  const name = /^person:(.+)$/.exec(principal)?.[1];
   const dialog = element("dialog", { class: "card", "aria-label": "Log in again" });
   const done = (): void => dialog.close(DONE);
   const cancel = element("button", { type: "button" }, "Cancel");
@@ -18,7 +20,12 @@ export async function askForLogin(api: LoginApi): Promise<boolean> {
   dialog.append(
     element("h2", {}, "Log in again"),
     element("p", { class: "muted" }, "Your last login is too long ago for a change."),
-    ...(name === undefined ? createCommandParts(done) : [createPasswordForm(name, api, done)]),
+    ...(provider === undefined ? [] : createProviderParts(provider, api, done)),
+    ...(provider === undefined && name !== undefined ? [createPasswordForm(name, api, done)] : []),
+    ...(provider === undefined && name !== undefined && canUsePasskeys
+      ? [createForm("Use a passkey", [], () => logInWithPasskey(api, true).then(done))]
+      : []),
+    ...(name === undefined ? createCommandParts(done) : []),
     cancel,
   );
   document.body.append(dialog);
@@ -44,6 +51,25 @@ function createPasswordForm(person: string, api: LoginApi, done: () => void): HT
     await api.logIn(person, password.input.value);
     done();
   });
+}
+
+/** The provider is opened in another tab, so that the change is not lost. The tab is opened at once, or it is blocked. */
+function createProviderParts(provider: string, api: LoginApi, done: () => void): readonly HTMLElement[] {
+  const form = createForm("Log in in a new tab", [], async () => {
+    const tab = window.open("about:blank");
+    try {
+      const address = await api.startLogin(provider, { stepUp: true });
+      if (tab) tab.location.href = address;
+      else location.assign(address);
+    } catch (thrown) {
+      tab?.close();
+      throw thrown;
+    }
+    for (const button of form.querySelectorAll("button")) button.disabled = false;
+  });
+  const go = element("button", { type: "button" }, "Continue");
+  go.addEventListener("click", done);
+  return [form, element("p", { class: "muted" }, "Continue here when the other tab says so."), go];
 }
 
 /** For a session of `glovebox open`: its next code gives this browser a new session. */

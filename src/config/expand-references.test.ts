@@ -129,7 +129,7 @@ test("references work in every string of the configuration", () => {
 test("a secret is allowed only in env, headers and auth of an upstream, in headers of an export, and for the webhook", () => {
   const secret = "${secret:K}";
   const places =
-    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword, and in the secret of anomalies.webhook and approvals.notify.webhook";
+    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword, in clientSecret of server.oidc, and in the secret of anomalies.webhook and approvals.notify.webhook";
   const refused: readonly (readonly [string, object])[] = [
     ["anomalies.webhook.url", { anomalies: { webhook: { url: `https://h/${secret}`, secret } } }],
     ["approvals.notify.webhook.url", { approvals: { notify: { webhook: { url: `https://h/${secret}` } } } }],

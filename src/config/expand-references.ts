@@ -90,7 +90,7 @@ export function expandReferences(config: Json, environment: EnvironmentVariables
 }
 
 const SECRET_MISPLACED =
-  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword, and in the secret of anomalies.webhook and approvals.notify.webhook";
+  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword, in clientSecret of server.oidc, and in the secret of anomalies.webhook and approvals.notify.webhook";
 
 /** A star stands for any key or index. */
 const TEMPLATE_PATHS = [
@@ -99,6 +99,7 @@ const TEMPLATE_PATHS = [
   ["traces", "headers", "*"],
   ["anomalies", "webhook", "secret"],
   ["approvals", "notify", "webhook", "secret"],
+  ["server", "oidc", "*", "clientSecret"],
   ["mcpServers", "*", "oauth", "clientSecret"],
   ["mcpServers", "*", "env", "*"],
   ["mcpServers", "*", "headers", "*"],

@@ -69,7 +69,15 @@ const DEFAULTS = {
     notify: { desktop: false },
   },
   journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
-  server: { host: "127.0.0.1", port: 4747, auth: "local", allowedHosts: [], trustedProxies: [], sessions: {} },
+  server: {
+    host: "127.0.0.1",
+    port: 4747,
+    auth: "local",
+    allowedHosts: [],
+    trustedProxies: [],
+    sessions: {},
+    oidc: new Map(),
+  },
 };
 
 test("an empty configuration has every default", () => {
@@ -231,7 +239,15 @@ test("every setting of a configuration is in the settings", () => {
       notify: { desktop: true, webhook: { url: "https://h/n", secret: ["b", { secret: "K" }], format: "slack" } },
     },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
-    server: { host: "::1", port: 0, auth: "local", allowedHosts: [], trustedProxies: [], sessions: {} },
+    server: {
+      host: "::1",
+      port: 0,
+      auth: "local",
+      allowedHosts: [],
+      trustedProxies: [],
+      sessions: {},
+      oidc: new Map(),
+    },
   });
 });
 

@@ -17,11 +17,11 @@ type RuleSeverity = CheckedConfig["analysis"]["types"];
 
 /** Sections whose settings are the values of the configuration; the schema describes them. */
 type PlainSettings = DeepReadonly<
-  Pick<
-    CheckedConfig,
-    "catalog" | "clients" | "executions" | "expose" | "journal" | "metrics" | "output" | "results" | "server"
-  >
+  Pick<CheckedConfig, "catalog" | "clients" | "executions" | "expose" | "journal" | "metrics" | "output" | "results">
 >;
+
+type CheckedProvider = DeepReadonly<CheckedConfig["server"]["oidc"][string]>;
+type LoginProvider = Omit<CheckedProvider, "clientSecret"> & { readonly clientSecret?: SecretTemplate };
 
 /** The settings object. It is deeply frozen, so a room can keep it. */
 export interface Settings extends UpstreamSettings, PlainSettings {
@@ -31,6 +31,10 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     | { readonly kind: "builtin" }
     | { readonly kind: "object" };
   readonly folder: string;
+  readonly server: DeepReadonly<Omit<CheckedConfig["server"], "oidc">> & {
+    /** Where people log in, by name. */
+    readonly oidc: ReadonlyMap<string, LoginProvider>;
+  };
   readonly sandbox: Readonly<Omit<CheckedConfig["sandbox"], "networkPolicy" | "secrets">> & {
     /** Where programs may send requests; a request can only narrow it. */
     readonly networkPolicy: NetworkPolicy;

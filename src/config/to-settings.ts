@@ -91,16 +91,23 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
     store: { ...rest, ...toStorePlace(url, context) },
-    server: toServer(plain.server, folder),
+    server: toServer(plain.server, context),
   });
 }
 
 /** Logins are required where other machines can connect, whatever the configuration says. */
-function toServer({ tls, ...server }: CheckedConfig["server"], folder: string): Settings["server"] {
+function toServer(
+  { tls, oidc, ...server }: CheckedConfig["server"],
+  { folder, environment }: SettingsContext,
+): Settings["server"] {
   const hosts = [server.host, ...(server.publicUrl === undefined ? [] : [hostOf(server.publicUrl)])];
   const auth = hosts.every(isLoopbackHost) ? server.auth : "required";
   const files = tls && { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) };
-  return { ...server, auth, ...defined({ tls: files }) };
+  const providers = mapEntries(oidc, String, ({ clientSecret, ...provider }) => ({
+    ...provider,
+    ...defined({ clientSecret: toTemplate(clientSecret, environment) }),
+  }));
+  return { ...server, auth, oidc: providers, ...defined({ tls: files }) };
 }
 
 function hostOf(url: string): string {

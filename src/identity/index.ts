@@ -2,6 +2,7 @@
 
 export { openIdentity } from "./open-identity.ts";
 export type { Identity } from "./open-identity.ts";
+export type { PasskeySummary } from "./passkeys/passkeys.ts";
 export type { People } from "./people.ts";
 export { LIBRARY, LOCAL, OPERATOR, isLocalClient } from "./principals.ts";
 export { ROLES, SCOPES } from "./scopes.ts";

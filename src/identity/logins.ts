@@ -2,9 +2,9 @@
 
 import { GloveboxError, defined, hasRole } from "../domain/index.ts";
 import type { Instant, Principal, PrincipalId } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
-import { DAY_MS, MINUTE_MS } from "../timing/index.ts";
+import { DAY_MS } from "../timing/index.ts";
 
+import type { LoginLimit } from "./login-limit.ts";
 import { parsePassword } from "./passwords.ts";
 import type { Passwords } from "./passwords.ts";
 import type { IdentityPowers } from "./powers.ts";
@@ -25,7 +25,7 @@ export interface PasswordLogins {
 }
 
 interface LoginPowers extends IdentityPowers {
-  readonly quotas: Pick<Store["quotas"], "giveBack" | "take">;
+  readonly limit: LoginLimit;
   readonly passwords: Passwords;
   readonly sessions: Pick<Sessions, "end" | "open">;
   readonly refuse: (refusal: CredentialRefusal) => void;
@@ -34,22 +34,17 @@ interface LoginPowers extends IdentityPowers {
 
 const INVITE = "invite";
 const INVITE_MS = 3 * DAY_MS;
-/** Failures are counted in the store, for all processes together. */
-const WINDOW_MS = 15 * MINUTE_MS;
-const MAX_PER_PERSON_AND_ORIGIN = 5;
-const MAX_PER_PERSON = 30;
-const MAX_PER_ORIGIN = 30;
-const FAMILY = "login:";
 
 export function createLogins(powers: LoginPowers): PasswordLogins {
-  const { store, record, now, passwords, sessions, refuse, find } = powers;
-  const limit = createLimit(powers);
+  const { store, record, now, limit, passwords, sessions, refuse, find } = powers;
   const codeDigest = powers.digestFor("one-time codes");
 
   return {
     async invite(name, by) {
       const person = await find(toPersonId(name));
       if (!person || !hasRole(by, "operator")) throw cannotInvite(name, by, person);
+      const provided = await store.findProviderLogin({ person: name });
+      if (provided) throw logsInElsewhere(name, provided.issuer);
       const code = Buffer.from(powers.random(32)).toString("base64url");
       const expiresAt = now() + INVITE_MS;
       await record({ actor: by.id, action: "person.invited", subject: person.id, detail: { expiresAt } });
@@ -97,48 +92,17 @@ export function createLogins(powers: LoginPowers): PasswordLogins {
   };
 }
 
-/** Counts an attempt before its work. A right password takes its attempt back. */
-function createLimit({ quotas, record, now, createId, digestFor }: LoginPowers) {
-  const digest = digestFor("names at login");
-  const claim = (key: string, most: number) =>
-    ({
-      kind: "window",
-      key: `${FAMILY}${key}`,
-      windowMs: WINDOW_MS,
-      family: FAMILY,
-      limit: most,
-      amount: 1,
-      least: 1,
-    }) as const;
-  return {
-    giveBack: (holder: string) => quotas.giveBack(holder, 0),
-    /** Throws LIMIT_QUOTA. A typed name is stored as a digest: it may be a password in the wrong field. */
-    async take(name: string | undefined, origin: string): Promise<string> {
-      const holder = `login ${createId()}`;
-      const who = name === undefined ? undefined : Buffer.from(digest(name)).toString("base64url");
-      const ofPerson = [
-        claim(`both:${who}:${origin}`, MAX_PER_PERSON_AND_ORIGIN),
-        claim(`person:${who}`, MAX_PER_PERSON),
-      ];
-      const ofAll = claim(`origin:${origin}`, MAX_PER_ORIGIN);
-      const claims = [...(who === undefined ? [] : ofPerson), ofAll].map((one) => ({ ...one, holder }));
-      const outcome = await quotas.take(claims, now());
-      if (outcome.kind === "taken") return holder;
-      const seconds = Math.max(1, Math.ceil((outcome.freeAt - now()) / 1000));
-      const first = await quotas.take([claim(`seen:${outcome.claim.key}`, 1)], now());
-      if (first.kind === "taken") {
-        const detail = { kind: "bruteForce", origin, attempts: outcome.used, windowMs: WINDOW_MS };
-        await record({ actor: "gateway", action: "anomaly.seen", subject: origin, detail });
-      }
-      throw new GloveboxError("LIMIT_QUOTA", "Too many failed logins", { hint: `Try again in ${seconds} seconds` });
-    },
-  };
-}
-
 function cannotInvite(name: string, by: Principal, person: Principal | undefined): GloveboxError {
   if (person)
     return new GloveboxError("POLICY_DENIED", `${by.id} is not an operator, and only an operator can invite people`);
   return new GloveboxError("REQUEST_NOT_FOUND", `${name} is not a person of this gateway`, {
     hint: "`glovebox people list` shows them; `glovebox people add` adds one",
+  });
+}
+
+/** A password would let a person in whom the provider no longer lets in. */
+function logsInElsewhere(name: string, issuer: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `${name} logs in at ${issuer} and has no password here`, {
+    hint: `\`glovebox people reset ${name}\` makes ${name} a person of this gateway alone`,
   });
 }

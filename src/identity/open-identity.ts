@@ -5,19 +5,28 @@ import { createHmac, createSecretKey } from "node:crypto";
 import type { Instant, Principal, PrincipalId, Seal } from "../domain/index.ts";
 import type { LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
+import type { Vault } from "../vault/index.ts";
 
+import { createLoginLimit } from "./login-limit.ts";
 import { createLogins } from "./logins.ts";
 import type { PasswordLogins } from "./logins.ts";
 import { createPasswords } from "./passwords.ts";
 import type { Passwords } from "./passwords.ts";
 import { createOauthAgents } from "./oauth/oauth-agents.ts";
+import { createOauthRecords } from "./oauth/oauth-records.ts";
 import { openOauth } from "./oauth/open-oauth.ts";
 import type { OauthLogins, OauthOptions } from "./oauth/open-oauth.ts";
+import { PASSKEY_SECONDS, createPasskeys } from "./passkeys/passkeys.ts";
+import type { Passkeys } from "./passkeys/passkeys.ts";
 import { ADOPTED_KEY, createPeople } from "./people.ts";
 import type { People } from "./people.ts";
+import { createPending } from "./pending.ts";
 import type { IdentityPowers } from "./powers.ts";
 import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
 import { toAdopted, toPerson } from "./principals.ts";
+import type { ProviderSettings } from "./providers/provider-client.ts";
+import { LOGIN_SECONDS, createProviderLogins } from "./providers/provider-logins.ts";
+import type { ProviderLogins } from "./providers/provider-logins.ts";
 import { createRefusals } from "./record-refusals.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
 import { createSessions } from "./sessions.ts";
@@ -31,6 +40,9 @@ export interface Identity extends OauthLogins {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly logins: PasswordLogins;
+  readonly passkeys: Passkeys;
+  /** Absent without a login provider. */
+  readonly providers?: ProviderLogins;
   /** Clients of the local user on this machine: `local`, or an agent of the person who adopted them. */
   readonly local: () => Promise<Principal>;
   /** Returns the principal of stored records as it is now; `undefined` if it was revoked, removed or has expired. */
@@ -39,7 +51,7 @@ export interface Identity extends OauthLogins {
   readonly personOf: (id: PrincipalId) => Promise<PrincipalId | undefined>;
   /** Records a refused request without a credential that this room could check, such as one past the proxy. */
   refuse(refusal: CredentialRefusal): void;
-  /** True if anyone can log in from another machine: a person exists, or a valid token. */
+  /** True if anyone can log in from another machine: a person exists, a login provider, or a valid token. */
   canAuthenticate(): Promise<boolean>;
 }
 
@@ -47,11 +59,13 @@ export interface IdentityOptions {
   readonly store: Pick<Store, "cancellations" | "executions" | "identity" | "meta" | "quotas">;
   readonly ledger: { write(entry: LedgerEntry, durability?: "batched"): Promise<unknown> };
   /** Its keys for digests of credentials outlive a rotation of the vault's key. */
-  readonly vault: { openSeal(): Promise<Pick<Seal, "close" | "derive" | "open">> };
+  readonly vault: Pick<Vault, "lend"> & { openSeal(): Promise<Pick<Seal, "close" | "derive" | "open">> };
   readonly now: () => Instant;
   readonly random: (count: number) => Uint8Array;
   /** For a gateway that serves HTTP. */
   readonly oauth?: OauthOptions;
+  /** Where people log in, by name. Needs `oauth`, whose egress rules hold for them too. */
+  readonly providers?: ReadonlyMap<string, ProviderSettings>;
   /** How passwords are hashed. Default: with the cost of the product. */
   readonly passwords?: Passwords;
 }
@@ -60,8 +74,8 @@ const ID_BYTES = 12;
 
 /** Owns nothing that must be closed. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { store, ledger, now, oauth } = options;
-  const seal = await options.vault.openSeal();
+  const { store, ledger, vault, now, oauth, providers = new Map<never, never>() } = options;
+  const seal = await vault.openSeal();
   const powers = createPowers(options, seal, async (id) => (await resolve(id)) !== undefined);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
   const isPerson = async (name: string): Promise<boolean> => (await store.identity.findPerson(name)) !== undefined;
@@ -92,22 +106,37 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const tokens = createTokens(powers, refuse, { isPerson, mayActFor: (name) => agents.mayActFor(name) });
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
+  const limit = createLoginLimit({ ...powers, quotas: store.quotas });
+  const pending = createPendings(createOauthRecords(powers, seal));
+  const shared = { ...powers, limit, sessions, refuse, find: resolve };
+  const ofProviders = { ...shared, vault, meta: store.meta, pending: pending.providers };
+  const hasProviders = oauth !== undefined && providers.size > 0;
+  const hasPeople = async (): Promise<boolean> => hasProviders || (await store.identity.listPeople()).length > 0;
 
   return {
     people: createPeople({ ...powers, meta: store.meta }),
     tokens,
     sessions,
-    logins: createLogins({ ...powers, quotas: store.quotas, passwords, sessions, refuse, find: resolve }),
-    ...openOauth(oauth, { ...powers, agents, refuse, tokens }, seal),
+    logins: createLogins({ ...shared, passwords }),
+    passkeys: createPasskeys({ ...shared, pending: pending.passkeys }),
+    ...(hasProviders && { providers: createProviderLogins(providers, { ...ofProviders, egress: oauth.egress }) }),
+    ...openOauth(oauth, { ...powers, agents, refuse, tokens, hasPeople }, seal),
     local,
     resolve,
     personOf: async (id) => (await resolve(id))?.person,
     refuse,
     canAuthenticate: async () => {
-      if ((await store.identity.listPeople()).length > 0) return true;
+      if (await hasPeople()) return true;
       return tokens.hasValid();
     },
   };
+}
+
+/** Logins that are under way, of each kind. */
+function createPendings(records: Parameters<typeof createPending>[2]) {
+  const added = createPending("PasskeyAdded", PASSKEY_SECONDS, records);
+  const used = createPending("PasskeyUsed", PASSKEY_SECONDS, records);
+  return { providers: createPending("ProviderLogin", LOGIN_SECONDS, records), passkeys: { added, used } };
 }
 
 function createPowers(

@@ -1,6 +1,6 @@
 /** People, their roles, and what happens to what they own. */
 
-import { GloveboxError, hasRole } from "../domain/index.ts";
+import { GloveboxError, defined, hasRole } from "../domain/index.ts";
 import type { Principal } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -11,13 +11,17 @@ import { ROLES, parseRoles } from "./scopes.ts";
 export interface People {
   /** REQUEST_CONFLICT for the name of a person who was removed, unless it is the same person again. */
   add(name: string, roles: readonly string[], by: Principal, options?: { isAgain?: boolean }): Promise<StoredPerson>;
-  list(): Promise<readonly StoredPerson[]>;
+  /** `issuer` is the provider at which a person logs in. */
+  list(): Promise<readonly (StoredPerson & { readonly issuer?: string })[]>;
   setRoles(name: string, roles: readonly string[], by: Principal): Promise<StoredPerson>;
   /** Also revokes the tokens and ends the sessions of the person. REQUEST_CONFLICT for the last operator. */
   remove(name: string, by: Principal): Promise<void>;
   /** Hands over what belongs to `local`, and lets local clients act for the person from now on. */
   adopt(name: string, by: Principal): Promise<{ readonly executions: number; readonly principal: Principal }>;
-  /** Makes a person who is locked out an operator and ends their sessions and password. Only the local user may. */
+  /**
+   * Makes a person who is locked out an operator, ends their sessions, password and login at a provider. Only the local
+   * user may.
+   */
   reset(name: string, by: Principal): Promise<StoredPerson>;
 }
 
@@ -25,7 +29,7 @@ export interface People {
 export const ADOPTED_KEY = "identity.local";
 
 /** Set for the name of a person who was removed: what is stored of that person must not become another's. */
-function toRemovedKey(name: string): string {
+export function toRemovedKey(name: string): string {
   return `identity.removed.${name}`;
 }
 
@@ -33,11 +37,6 @@ type PeoplePowers = IdentityPowers & { readonly meta: Store["meta"] };
 
 export function createPeople(powers: PeoplePowers): People {
   const { store, meta, record, now } = powers;
-  /** Before the record. The store decides: of two operators who remove each other at once, one is refused there. */
-  const refuseLast = async (name: string): Promise<void> => {
-    const operators = (await store.listPeople()).filter(({ roles }) => roles.includes("operator"));
-    if (operators.length === 1 && operators[0]?.name === name) throw lastOperator(name);
-  };
   const get = async (raw: string): Promise<StoredPerson> => {
     const name = parsePersonName(raw);
     const row = await store.findPerson(name);
@@ -55,11 +54,16 @@ export function createPeople(powers: PeoplePowers): People {
       if (!(await store.addPerson(row))) throw taken(name);
       return row;
     },
-    list: () => store.listPeople(),
+    async list() {
+      const logins = new Map((await store.listProviderLogins()).map(({ person, issuer }) => [person, issuer]));
+      return (await store.listPeople()).map((row) => ({ ...row, ...defined({ issuer: logins.get(row.name) }) }));
+    },
     async setRoles(raw, rawRoles, by) {
       refuseUnlessOperator(by);
       const [before, roles] = [await get(raw), parseRoles(rawRoles)];
-      if (!roles.includes("operator")) await refuseLast(before.name);
+      const provided = await store.findProviderLogin({ person: before.name });
+      if (provided) throw rolesElsewhere(before.name, provided.issuer);
+      if (!roles.includes("operator")) await refuseLast(before.name, store);
       const detail = { before: before.roles, after: roles };
       await record({ actor: by.id, action: "role.changed", subject: toPersonId(before.name), detail });
       if ((await store.setRoles(before.name, roles)) === "last") throw lastOperator(before.name);
@@ -68,12 +72,12 @@ export function createPeople(powers: PeoplePowers): People {
     async remove(raw, by) {
       refuseUnlessOperator(by);
       const { name } = await get(raw);
-      await refuseLast(name);
+      await refuseLast(name, store);
       await record({ actor: by.id, action: "person.removed", subject: toPersonId(name), detail: {} });
       await meta.set(toRemovedKey(name), String(now()));
       const removed = await store.removePerson(name, { at: now(), by: by.id });
       if (removed === "last") throw lastOperator(name);
-      if (removed !== "unknown") await recordEnded(name, removed, by, powers);
+      if (removed !== "unknown") await recordEnded(name, removed, by.id, powers);
     },
     adopt: async (raw, by) => adoptLocal(await get(raw), by, powers),
     async reset(raw, by) {
@@ -82,28 +86,35 @@ export function createPeople(powers: PeoplePowers): People {
       const roles = ROLES.filter((role) => role === "operator" || row.roles.includes(role));
       await record({ actor: by.id, action: "person.reset", subject: toPersonId(row.name), detail: { roles } });
       await store.setRoles(row.name, roles);
-      await recordEnded(row.name, await store.endCredentials(row.name, { at: now(), by: by.id }), by, powers);
+      await store.removeProviderLogin(row.name);
+      await recordEnded(row.name, await store.endCredentials(row.name, { at: now(), by: by.id }), by.id, powers);
       return { ...row, roles };
     },
   };
 }
 
+/** Before the record. The store decides: of two operators who remove each other at once, one is refused there. */
+async function refuseLast(name: string, store: IdentityPowers["store"]): Promise<void> {
+  const operators = (await store.listPeople()).filter(({ roles }) => roles.includes("operator"));
+  if (operators.length === 1 && operators[0]?.name === name) throw lastOperator(name);
+}
+
 type EndedOfPerson = Awaited<ReturnType<IdentityPowers["store"]["endCredentials"]>>;
 
 /** Records which tokens and sessions of a person have ended, and stops what they run. */
-async function recordEnded(
+export async function recordEnded(
   name: string,
   { tokens, sessions }: EndedOfPerson,
-  by: Principal,
-  { record, stop }: PeoplePowers,
+  actor: string,
+  { record, stop }: Pick<IdentityPowers, "record" | "stop">,
 ): Promise<void> {
   const person = toPersonId(name);
   for (const { id, name: token } of tokens)
-    await record({ actor: by.id, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
+    await record({ actor, action: "token.revoked", subject: `token:${token}`, detail: { id, person } });
   for (const { id } of sessions)
-    await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal: person } });
+    await record({ actor, action: "session.ended", subject: id, detail: { principal: person } });
   const revoked = new Set<string>(tokens.map((token) => toTokenId(token.name)));
-  await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, by.id);
+  await stop((principal) => revoked.has(principal) || partsOfAgent(principal)?.person === name, actor);
 }
 
 async function adoptLocal({ name }: StoredPerson, by: Principal, { store, record, meta }: PeoplePowers) {
@@ -151,6 +162,12 @@ function removedBefore(name: string): GloveboxError {
 function lastOperator(name: string): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", `${name} is the last operator`, {
     hint: "Make another person an operator first",
+  });
+}
+
+function rolesElsewhere(name: string, issuer: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `The roles of ${name} come from the groups at ${issuer}`, {
+    hint: `Change the groups there, or \`server.oidc\`; the next login of ${name} takes over the roles`,
   });
 }
 

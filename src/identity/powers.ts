@@ -8,6 +8,7 @@ import type { StopExecutions } from "./stop-executions.ts";
 
 export type StoredPerson = Parameters<Store["identity"]["addPerson"]>[0];
 export type StoredToken = Parameters<Store["identity"]["addToken"]>[0];
+export type StoredPasskey = Parameters<Store["identity"]["addPasskey"]>[0];
 export type StoredSession = Parameters<Store["identity"]["addSession"]>[0];
 
 export interface IdentityPowers {

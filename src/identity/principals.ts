@@ -66,8 +66,9 @@ export function nameOfPerson(id: string): string | undefined {
   return name !== undefined && PERSON_NAME.test(name) ? name : undefined;
 }
 
+/** A person of a provider has no role once none of their groups has one. */
 export function toPerson({ name, roles }: Pick<StoredPerson, "name" | "roles">): Principal {
-  return { id: toPersonId(name), kind: "person", roles: parseRoles(roles), groups: [] };
+  return { id: toPersonId(name), kind: "person", roles: roles.length === 0 ? [] : parseRoles(roles), groups: [] };
 }
 
 /** An agent of a person, or of the `operator`. Rules that name the person also mean the agent. */

@@ -25,6 +25,12 @@ export interface FoundSession {
   readonly authenticatedAt: Instant;
 }
 
+export interface LoginTimes {
+  /** When the person proved who they are; 0 if that is not known. */
+  readonly authenticatedAt: Instant;
+  readonly lastsMs: number;
+}
+
 export type SessionSummary = Omit<StoredSession, "digest">;
 
 export interface Sessions extends SessionTokens {
@@ -32,8 +38,8 @@ export interface Sessions extends SessionTokens {
   createCode(principal: Principal, purpose?: string): Promise<string>;
   /** Opens a session for a code; `undefined` if it is unknown, used or expired. */
   redeem(code: string, origin: string, purpose?: string): Promise<OpenedSession | undefined>;
-  /** Opens a session for a person who has just logged in. */
-  open(principal: Principal, origin: string): Promise<OpenedSession>;
+  /** Opens a session for a person who has just logged in, unless `login` says something else. */
+  open(principal: Principal, origin: string, login?: LoginTimes): Promise<OpenedSession>;
   /** Returns `undefined` for an unknown or ended session, and for a person who was removed. */
   find(secret: string, origin: string): Promise<FoundSession | undefined>;
   list(): Promise<readonly SessionSummary[]>;
@@ -58,16 +64,16 @@ export function createSessions(
   const codeDigest = powers.digestFor("one-time codes");
   const draw = (): string => Buffer.from(random(SECRET_BYTES)).toString("base64url");
 
-  const open: Sessions["open"] = async ({ id: principal }, origin) => {
+  const open: Sessions["open"] = async ({ id: principal }, origin, login) => {
     const [id, secret, at] = [`se_${createId()}`, draw(), now()];
-    const expiresAt = at + SESSION_MS;
+    const expiresAt = at + (login?.lastsMs ?? SESSION_MS);
     await record({ actor: principal, action: "session.opened", subject: id, detail: { origin, expiresAt } });
     await store.addSession({
       id,
       digest: digest(secret),
       principal,
       createdAt: at,
-      authenticatedAt: at,
+      authenticatedAt: login?.authenticatedAt ?? at,
       expiresAt,
       origin,
     });

@@ -30,6 +30,8 @@ function session(id: string, principal: PrincipalId, expiresAt: number): Session
 
 export function describeIdentity(open: OpenStore): void {
   describePeople(open);
+  describeProviderLogins(open);
+  describePasskeys(open);
   describeTokens(open);
   describeSessions(open);
   describeOauth(open);
@@ -90,6 +92,63 @@ function describePeople(open: OpenStore): void {
       [ADA],
     );
     assert.equal(await store.identity.handOver(mine.principal, ADA), 0);
+  });
+}
+
+function describeProviderLogins(open: OpenStore): void {
+  test("a provider login is of one person, whose roles it sets, and who does not come back after a removal", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const login = { issuer: "https://login.example", subject: "17", person: "ada", createdAt: 1, lastLoginAt: 1 };
+    const ada = { ...person("ada", "operator"), createdBy: login.issuer };
+    assert.deepEqual(await identity.admitProviderLogin(login, ["operator"]), ada);
+    const renamed = { ...login, person: "renamed", lastLoginAt: 5 };
+    assert.deepEqual(await identity.admitProviderLogin(renamed, []), { ...ada, roles: [] });
+    assert.deepEqual(await identity.listProviderLogins(), [{ ...login, lastLoginAt: 5 }]);
+    for (const other of [
+      { ...login, subject: "18" },
+      { ...login, issuer: "https://other.example" },
+    ]) {
+      assert.equal(await identity.admitProviderLogin(other, ["operator"]), "taken");
+      assert.equal(await identity.findProviderLogin(other), undefined);
+    }
+    assert.deepEqual(await identity.findPerson("ada"), { ...ada, roles: [] });
+    assert.equal((await identity.findProviderLogin({ person: "ada" }))?.subject, "17");
+    await identity.removePerson("ada", { at: 1, by: "x" });
+    assert.equal(await identity.admitProviderLogin(login, ["agent"]), "taken", "who was removed stays out");
+    await identity.addPerson(person("ada", "agent"));
+    assert.deepEqual(await identity.admitProviderLogin(login, ["reviewer"]), person("ada", "reviewer"));
+    await identity.removeProviderLogin("ada");
+    assert.equal(await identity.findProviderLogin(login), undefined);
+    assert.equal(await identity.admitProviderLogin(login, ["reviewer"]), "taken", "it is a local person now");
+  });
+}
+
+function describePasskeys(open: OpenStore): void {
+  test("a passkey belongs to a person of the list, counts its uses, and ends with the person", async () => {
+    await using store = await open();
+    const { identity } = store;
+    const key = { id: "k1", principal: ADA, publicKey: new Uint8Array([1, 2]), counter: 0, label: "laptop" };
+    const row = { ...key, transports: ["internal"], createdAt: 5 };
+    assert.equal(await identity.addPasskey(row), false);
+    await identity.addPerson(person("ada", "reviewer"));
+    assert.equal(await identity.addPasskey(row), true);
+    assert.equal(await identity.addPasskey({ ...row, label: "another" }), false);
+    const uses = [0, 0, 3, 3, 2, 0, 4];
+    const noted: boolean[] = [];
+    for (const counter of uses) noted.push(await identity.notePasskeyUse("k1", { counter, at: 9 }));
+    assert.deepEqual(noted, [true, true, true, false, false, false, true]);
+    assert.equal(await identity.notePasskeyUse("k2", { counter: 1, at: 9 }), false);
+    const used = { ...row, counter: 4, lastUsedAt: 9 };
+    assert.deepEqual([await identity.findPasskey("k1"), await identity.listPasskeys()], [used, [used]]);
+    assert.deepEqual([await identity.removePasskey("k1"), await identity.removePasskey("k1")], [used, undefined]);
+    const how = { at: 1, by: "x" };
+    for (const end of [() => identity.removePerson("ada", how), () => identity.endCredentials("ada", how)]) {
+      assert.equal(await identity.addPasskey(row), true);
+      await end();
+      assert.deepEqual(await identity.listPasskeys(), []);
+      await identity.addPerson(person("ada", "reviewer"));
+    }
   });
 }
 

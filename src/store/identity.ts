@@ -70,6 +70,34 @@ export const PASSWORD = createShape({
 });
 export type PasswordRow = RowOf<typeof PASSWORD>;
 
+/** A person whose login is at a provider. */
+export const PROVIDER_LOGIN = createShape({
+  issuer: text,
+  /** As the provider names the person, for good. */
+  subject: text,
+  /** Without `person:`. */
+  person: text,
+  createdAt: integer,
+  lastLoginAt: integer,
+});
+export type ProviderLoginRow = RowOf<typeof PROVIDER_LOGIN>;
+
+/** A key pair of a person, whose private half their device keeps. */
+export const PASSKEY = createShape({
+  /** As the device named it. */
+  id: text,
+  principal: parsed(parsePrincipalId),
+  publicKey: bytes,
+  /** Uses, as the device counts them; 0 for devices that do not. */
+  counter: integer,
+  transports: texts,
+  /** As the person calls it. */
+  label: text,
+  createdAt: integer,
+  lastUsedAt: optional(integer),
+});
+export type PasskeyRow = RowOf<typeof PASSKEY>;
+
 /** A record of the authorization server: a client, a code, a token, a grant. */
 export const OAUTH_RECORD = createShape({
   digest: bytes,
@@ -110,8 +138,30 @@ export interface IdentityStore {
   /** Returns false if the person does not exist; then nothing was written. */
   setPassword(row: PasswordRow): Promise<boolean>;
   findPassword(principal: PrincipalId): Promise<PasswordRow | undefined>;
-  /** Removes password, codes, sessions and logins of MCP clients, and revokes tokens, in one transaction. */
+  /** Removes password, passkeys, codes, sessions and logins of MCP clients, and revokes tokens, in one transaction. */
   endCredentials(name: string, how: Ending): Promise<EndedCredentials>;
+  /** Returns false if the person does not exist, or the id does; then nothing was written. */
+  addPasskey(row: PasskeyRow): Promise<boolean>;
+  findPasskey(id: string): Promise<PasskeyRow | undefined>;
+  /** Oldest first. */
+  listPasskeys(): Promise<readonly PasskeyRow[]>;
+  /** Returns false if the counter did not grow, unless the device does not count; then nothing was written. */
+  notePasskeyUse(id: string, use: { readonly counter: number; readonly at: Instant }): Promise<boolean>;
+  /** Returns the removed one. */
+  removePasskey(id: string): Promise<PasskeyRow | undefined>;
+  findProviderLogin(
+    by: { readonly issuer: string; readonly subject: string } | { readonly person: string },
+  ): Promise<ProviderLoginRow | undefined>;
+  /** Outlives its person: one who was removed does not come back as another. */
+  removeProviderLogin(person: string): Promise<void>;
+  /** Sorted by person. */
+  listProviderLogins(): Promise<readonly ProviderLoginRow[]>;
+  /**
+   * Gives the person of a provider login these roles; no rule about the last operator holds. The first time it adds the
+   * person of the row. `taken`: nothing was written, because that name belongs to another person, or because the person
+   * was removed.
+   */
+  admitProviderLogin(row: ProviderLoginRow, roles: PersonRow["roles"]): Promise<PersonRow | "taken">;
   /**
    * Returns the tokens that the new one replaced, or `undefined` if the name was ever used and nothing is to be
    * replaced; then nothing was written.

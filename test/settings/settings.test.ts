@@ -41,6 +41,7 @@ import { NETWORK_OBSERVATIONS } from "./observe-network.ts";
 import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
 import { OAUTH_OBSERVATIONS } from "./observe-oauth.ts";
+import { OIDC_OBSERVATIONS } from "./observe-oidc.ts";
 import { LISTEN_OBSERVATIONS } from "./observe-server.ts";
 import { SERVED_OBSERVATIONS } from "./observe-served.ts";
 import { SERVER_OBSERVATIONS } from "./observe-servers.ts";
@@ -140,6 +141,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...APPROVAL_OBSERVATIONS,
   ...LISTEN_OBSERVATIONS,
   ...OAUTH_OBSERVATIONS,
+  ...OIDC_OBSERVATIONS,
   ...NOTIFY_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...JOURNAL_OBSERVATIONS,

@@ -7,6 +7,7 @@ import type { ListedSession, PageProps } from "../page-props.ts";
 import { Head, Problem } from "../parts/frame.tsx";
 import { Visible } from "../parts/text.tsx";
 import { Ago, useNow } from "../parts/time.tsx";
+import { Passkeys } from "./passkeys.tsx";
 
 export function SessionsPage({ api }: PageProps) {
   const { value, error, reload } = useAnswer(() => api.sessions(), { key: "sessions", topics: [] });
@@ -41,6 +42,7 @@ export function SessionsPage({ api }: PageProps) {
             ))}
           </ul>
         </section>
+        <Passkeys api={api} />
       </div>
     </>
   );

@@ -13,7 +13,7 @@ function isServerUrl(text: string): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(name));
 }
 
-const serverUrl = z
+export const serverUrl = z
   .string()
   .refine(isServerUrl, "expected an https URL without a query; http is allowed for this machine only");
 

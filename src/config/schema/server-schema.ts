@@ -5,6 +5,7 @@ import { z } from "zod";
 import { isLoopbackHost } from "../formats.ts";
 import { choice, integer, nonEmptyString, optional } from "./fields.ts";
 import { oauthSchema } from "./oauth-schema.ts";
+import { oidcSchema } from "./oidc-schema.ts";
 
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
@@ -43,6 +44,7 @@ export const serverSchema = z
       "Whether processes of this user need an access token for `/mcp`. For an address that other machines can reach, it is always required.",
     ),
     oauth: oauthSchema,
+    oidc: oidcSchema,
     sessions: z
       .strictObject({
         stepUpMinutes: optional(

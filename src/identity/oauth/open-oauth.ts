@@ -29,14 +29,15 @@ export interface OauthLogins {
 }
 
 type OauthPowers = IdentityPowers &
-  Pick<ExternalPowers, "agents" | "refuse"> & { readonly tokens: Pick<Tokens, "verify"> };
+  Pick<ExternalPowers, "agents" | "refuse"> &
+  Pick<AuthorizationPowers, "hasPeople"> & { readonly tokens: Pick<Tokens, "verify"> };
 
 export function openOauth(
   oauth: OauthOptions | undefined,
   powers: OauthPowers,
   seal: Pick<Seal, "close" | "derive" | "open">,
 ): OauthLogins {
-  const { tokens, store } = powers;
+  const { tokens } = powers;
   const verifyOwn: OauthLogins["verify"] = ({ text, origin }) => tokens.verify(text, origin);
   const unlessOwn =
     (verify: OauthLogins["verify"]): OauthLogins["verify"] =>
@@ -47,9 +48,8 @@ export function openOauth(
   if (external)
     return { issuer: external.issuer, verify: unlessOwn(createExternalVerifier(external, { ...powers, egress })) };
   const records = createOauthRecords(powers, seal);
-  const hasPeople = async (): Promise<boolean> => (await store.listPeople()).length > 0;
   const cookieKey = Buffer.from(seal.derive("cookies of logins")).toString("hex");
-  const more = { ...powers, records, egress, hasPeople, cookieKey };
+  const more = { ...powers, records, egress, cookieKey };
   return {
     verify: unlessOwn(createOwnVerifier(more)),
     openAuthorization: (place) => createAuthorizationServer({ clients, registration, clientDocuments }, more, place),

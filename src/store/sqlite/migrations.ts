@@ -332,4 +332,29 @@ export const MIGRATIONS: readonly string[] = [
     DELETE FROM result_parts WHERE result = OLD.id;
   END;
 `,
+  // People whose login is at a provider, by what the provider names them for good.
+  `
+  CREATE TABLE provider_logins (
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    person TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    last_login_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+  ) STRICT, WITHOUT ROWID;
+`,
+  // Passkeys of people: public keys only.
+  `
+  CREATE TABLE passkeys (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    counter INTEGER NOT NULL,
+    transports TEXT NOT NULL,
+    label TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX passkeys_by_principal ON passkeys (principal);
+`,
 ];

@@ -180,14 +180,16 @@ export function refuseCrossSite(headers: Headers): void {
 }
 
 /** Cookies are shared by all ports of a host, so the name has the port; over https the prefix binds it to the host. */
-function cookieName(headers: Headers, { isEncrypted }: ClientAddress): string {
-  if (isEncrypted) return "__Host-glovebox";
+function cookieName(headers: Headers, { isEncrypted }: ClientAddress, use?: string): string {
+  const name = use === undefined ? "glovebox" : `glovebox-${use}`;
+  if (isEncrypted) return `__Host-${name}`;
   const [, port = "80"] = /:(\d{1,5})$/.exec(headers.get("host") ?? "") ?? [];
-  return `glovebox-${port}`;
+  return `${name}-${port}`;
 }
 
-function readCookie(headers: Headers, client: ClientAddress): string | undefined {
-  const wanted = `${cookieName(headers, client)}=`;
+/** Without `use` that of a session. */
+export function readCookie(headers: Headers, client: ClientAddress, use?: string): string | undefined {
+  const wanted = `${cookieName(headers, client, use)}=`;
   const found = (headers.get("cookie") ?? "").split(";").map((one) => one.trim());
   return found.find((one) => one.startsWith(wanted))?.slice(wanted.length);
 }
@@ -202,12 +204,25 @@ export async function findSession(
   return secret === undefined ? undefined : sessions.find(secret, client.origin);
 }
 
+/** A header that stores something for navigations from other sites, or removes it after 0 seconds. */
+export function toCookie(
+  headers: Headers,
+  client: ClientAddress,
+  { use, value, seconds }: { readonly use: string; readonly value: string; readonly seconds: number },
+): string {
+  const attributes = ["Path=/", "HttpOnly", "SameSite=Lax", `Max-Age=${seconds}`];
+  return [`${cookieName(headers, client, use)}=${value}`, ...attributes, ...secure(client)].join("; ");
+}
+
 /** The header that stores a session in the browser, or removes it. */
 export function writeCookie(headers: Headers, client: ClientAddress, session?: OpenedSession, now = 0): string {
   const seconds = session ? Math.floor((session.expiresAt - now) / 1000) : 0;
   const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", `Max-Age=${seconds}`];
-  const secure = client.isEncrypted ? ["Secure"] : [];
-  return [`${cookieName(headers, client)}=${session?.secret ?? ""}`, ...attributes, ...secure].join("; ");
+  return [`${cookieName(headers, client)}=${session?.secret ?? ""}`, ...attributes, ...secure(client)].join("; ");
+}
+
+function secure({ isEncrypted }: ClientAddress): readonly string[] {
+  return isEncrypted ? ["Secure"] : [];
 }
 
 /** RFC 9728. `issuers` are the authorization servers of this gateway. */

@@ -1,4 +1,4 @@
-/** The page on which a person lets an MCP client in. It has no script: everything is text that is escaped here. */
+/** The page on which a person lets an MCP client in, and those around logins. They have no script: everything is text that is escaped here. */
 
 import type { Identity } from "../../identity/index.ts";
 
@@ -50,8 +50,18 @@ export function renderContinue(address: string): string {
   return renderPage("One moment", link, `<meta http-equiv="refresh" content="0;url=${escape(address)}">`);
 }
 
-export function renderProblem(title: string, text: string): string {
-  return renderPage(title, `<p>${escape(text)}</p>`);
+/** `link` is what the person can do next. */
+export function renderProblem(
+  title: string,
+  text: string,
+  link?: { readonly address: string; readonly text: string },
+): string {
+  const next = link ? `<p><a href="${escape(link.address)}">${escape(link.text)}</a></p>` : "";
+  return renderPage(title, `<p>${escape(text)}</p>${next}`);
+}
+
+export function renderDone(text: string): string {
+  return renderPage("Done", `<p>${escape(text)}</p>`);
 }
 
 function renderPage(title: string, body: string, head = ""): string {

@@ -1,5 +1,5 @@
 /**
- * The schemas and types of all answers of the admin API. The only file of this folder that the admin page and the
+ * The schemas and types of all answers of the admin API. With `login-contract.ts` and `next-address.ts` all of this folder that the admin page and the
  * command line may import. Uses `zod/mini`, because it is bundled into the page.
  */
 
@@ -265,8 +265,13 @@ export const ledgerSchema = z.object({
   ),
 });
 
-/** `GET /api/session`, and the answer to `POST /api/session` with `{ "code" }`. */
-export const sessionSchema = z.object({ principal: z.string(), roles: list(z.string()), authenticatedAt: z.number() });
+/** `GET /api/session`. `provider` is the login provider of the person. */
+export const sessionSchema = z.object({
+  principal: z.string(),
+  roles: list(z.string()),
+  authenticatedAt: z.number(),
+  provider: z.optional(z.string()),
+});
 
 /** `GET /api/sessions`: the own ones, for an operator all. `current` is the one of this browser. */
 export const sessionsSchema = z.object({
@@ -290,7 +295,12 @@ export const tokenSchema = z.object({ token: z.string(), expiresAt: z.number() }
 export const STEP_UP = "insufficient_user_authentication";
 
 /** `GET /api/login`: how people can log in. Needs no session. */
-export const loginSchema = z.object({ password: z.boolean() });
+export const loginSchema = z.object({
+  password: z.boolean(),
+  providers: list(z.object({ name: z.string(), title: z.string() })),
+  /** The address of the page at which passkeys count. */
+  passkeyOrigin: z.optional(z.string()),
+});
 
 /** `GET /health`: needs no token, like the page; it names no server. Always 200. */
 export const healthSchema = z.object({

@@ -20,6 +20,7 @@ import { createLive } from "./live-routes.ts";
 import type { LiveDoor } from "./live-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
+import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
 import { secure } from "./security-headers.ts";
 
@@ -159,8 +160,10 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     c.set("caller", caller);
     return next();
   });
-  app.route("/api", createLoginRoutes(options));
-  app.route("/api", createIdentityRoutes(identity));
+  const door = { pageUrl: () => options.url, ...options };
+  app.route("/api", createLoginRoutes(door));
+  if (options.auth === "required") addProviderLogins(app, door);
+  app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));

@@ -10,6 +10,7 @@ import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, refuseCrossSite, requireRole, writeCookie } from "./authenticate.ts";
 import type { AppEnv, Caller } from "./authenticate.ts";
 import type { LoginAnswer, SessionAnswer, SessionsAnswer, TokenAnswer } from "./contract.ts";
+import { addPasskeyLogin, addPasskeys, findPasskeyPlace } from "./passkey-routes.ts";
 
 const CODE = z.strictObject({ code: z.string().max(200) });
 const PASSWORD = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
@@ -26,11 +27,14 @@ const TOKEN = z.strictObject({
   replace: z.boolean().optional(),
 });
 
+const OTHER_LOGIN = /^\/api\/login\/(?:providers\/[^/]+|passkey|passkey\/start)$/;
+
 /** Requests that need no caller: they make one. */
 export function isLogin(method: string, path: string, auth: LoginDoor["auth"]): boolean {
   if (method === "GET") return path === "/api/login";
   if (method !== "POST") return false;
-  return path === "/api/session" || (auth === "required" && (path === "/api/login" || path === "/api/invite"));
+  if (path === "/api/session") return true;
+  return auth === "required" && (path === "/api/login" || path === "/api/invite" || OTHER_LOGIN.test(path));
 }
 
 interface LoginDoor {
@@ -38,13 +42,15 @@ interface LoginDoor {
   /** People log in with a password where a login is required; on this machine they use `glovebox open`. */
   readonly auth: "local" | "required";
   readonly now: () => number;
+  readonly pageUrl: () => string;
 }
 
 /**
  * Mounted under `/api`, before a caller is known. A session is always new, and ends the one that the browser had: what a
  * browser sends is never reused.
  */
-export function createLoginRoutes({ identity: { sessions, logins }, auth, now }: LoginDoor): Hono<AppEnv> {
+export function createLoginRoutes({ identity, auth, now, pageUrl }: LoginDoor): Hono<AppEnv> {
+  const { sessions, logins, providers } = identity;
   const routes = new Hono<AppEnv>();
   const hasPasswords = auth === "required";
   const answer = async (c: Context<AppEnv>, opened: OpenedSession | undefined, refusal: readonly [string, string]) => {
@@ -56,13 +62,19 @@ export function createLoginRoutes({ identity: { sessions, logins }, auth, now }:
     c.header("set-cookie", writeCookie(headers, client, opened, now()));
     return c.json({ opened: opened.id, expiresAt: opened.expiresAt });
   };
-  routes.get("/login", (c) => c.json({ password: hasPasswords } satisfies LoginAnswer));
+  routes.get("/login", (c) => {
+    if (!hasPasswords) return c.json({ password: false, providers: [] } satisfies LoginAnswer);
+    const passkeyOrigin = findPasskeyPlace(pageUrl())?.pageOrigin;
+    const offer = { password: true, providers: [...(providers?.list() ?? [])], ...defined({ passkeyOrigin }) };
+    return c.json(offer satisfies LoginAnswer);
+  });
   routes.post("/session", async (c) => {
     refuseCrossSite(c.req.raw.headers);
     const { code } = parseRequest(CODE, await readBody(c.req.raw), "body");
     return answer(c, await sessions.redeem(code, c.get("client").origin), UNKNOWN_CODE);
   });
   if (!hasPasswords) return routes;
+  addPasskeyLogin(routes, { identity, pageUrl, answer });
   routes.post("/login", async (c) => {
     refuseCrossSite(c.req.raw.headers);
     const who = parseRequest(PASSWORD, await readBody(c.req.raw), "body");
@@ -87,9 +99,14 @@ const UNKNOWN_INVITE = [
 ] as const;
 
 /** Mounted under `/api`, after the caller is known. */
-export function createIdentityRoutes({ sessions, tokens, people }: Identity): Hono<AppEnv> {
+export function createIdentityRoutes({ identity, auth, pageUrl }: LoginDoor): Hono<AppEnv> {
+  const { sessions, tokens, people, providers } = identity;
   const routes = new Hono<AppEnv>();
-  routes.get("/session", (c) => c.json(describeSession(c.get("caller"))));
+  if (auth === "required") addPasskeys(routes, { identity, pageUrl });
+  routes.get("/session", async (c) => {
+    const caller = c.get("caller");
+    return c.json(describeSession(caller, await providers?.findOf(caller.principal)));
+  });
   routes.delete("/session", async (c) => {
     const { session, principal } = c.get("caller");
     const { all } = parseRequest(LOGOUT, c.req.query(), "query");
@@ -161,7 +178,8 @@ function withoutAbsent({ name, scopes, ...rest }: WholeToken) {
   return { name, scopes, ...defined(rest) };
 }
 
-function describeSession({ principal, session }: Caller): SessionAnswer {
+function describeSession({ principal, session }: Caller, provider: string | undefined): SessionAnswer {
   const { id, roles = [] } = principal;
-  return { principal: id, roles: [...roles], authenticatedAt: session?.authenticatedAt ?? 0 };
+  const authenticatedAt = session?.authenticatedAt ?? 0;
+  return { principal: id, roles: [...roles], authenticatedAt, ...defined({ provider }) };
 }

@@ -127,9 +127,9 @@ test("the session of a removed person ends at once", async (t) => {
 
 test("in local mode people do not log in with passwords, and the page knows it", async (t) => {
   const remote = await start(t);
-  assert.equal((await remote.send("/api/login")).body, '{"password":true}');
+  assert.match((await remote.send("/api/login")).body, /^\{"password":true,"providers":\[\],"passkeyOrigin":/);
   const { post, code, send } = await start(t, { auth: "local" });
-  assert.equal((await send("/api/login")).body, '{"password":false}');
+  assert.equal((await send("/api/login")).body, '{"password":false,"providers":[]}');
   assert.equal((await post("/api/login", logIn)).status, 401);
   assert.equal((await post("/api/invite", { code, password: PASSWORD })).status, 401);
 });

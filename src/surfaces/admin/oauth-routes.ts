@@ -88,7 +88,8 @@ async function toPage(answer: Response): Promise<Response> {
   return showPage(renderProblem("The client cannot be let in", shown), answer.status);
 }
 
-function showPage(html: string, status = 200): Response {
+/** A page without a script. */
+export function showPage(html: string, status = 200): Response {
   return new Response(html, {
     status,
     headers: { ...FORM_HEADERS, ...NO_STORE, "content-type": "text/html; charset=utf-8" },

@@ -19,6 +19,7 @@ export const ACTIONS: readonly string[] = `
   upstream.request upstream.request.refused
   package.pinned package.held package.damaged package.approved
   person.added person.invited person.adopted person.reset person.removed role.changed password.set
+  passkey.added passkey.removed
   login.done login.refused session.opened session.ended session.refused code.created code.refused
   token.created token.revoked token.refused proxy.refused
   client.registered consent.given consent.denied consent.ended token.issued

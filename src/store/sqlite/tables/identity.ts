@@ -1,6 +1,6 @@
 /** People, tokens, sessions and one-time codes. */
 
-import { CODE, OAUTH_RECORD, PASSWORD, PERSON, SESSION, TOKEN } from "../../identity.ts";
+import { CODE, OAUTH_RECORD, PASSKEY, PASSWORD, PERSON, PROVIDER_LOGIN, SESSION, TOKEN } from "../../identity.ts";
 import type { EndedCredentials, Ending, IdentityStore } from "../../identity.ts";
 
 import { insertInto } from "../connection.ts";
@@ -13,6 +13,8 @@ export function createIdentity(connection: Connection): IdentityStore {
   return {
     ...createPeople(connection),
     ...createPasswords(connection),
+    ...createPasskeys(connection),
+    ...createProviderLogins(connection),
     ...createTokens(connection),
     ...createSessions(connection),
     ...createOauth(connection),
@@ -33,6 +35,7 @@ function prepareEnd({ database }: Pick<Connection, "database">): (name: string, 
   const endSessions = database.prepare(`DELETE FROM sessions WHERE principal = ${principal} RETURNING *`);
   const removals = [
     `passwords WHERE principal = ${principal}`,
+    `passkeys WHERE principal = ${principal}`,
     `login_codes WHERE principal = ${principal}`,
     "oauth_records WHERE person = ?",
   ].map((place) => database.prepare(`DELETE FROM ${place}`));
@@ -95,6 +98,72 @@ function createPasswords({ database, read, write }: Connection): PasswordStore {
     setPassword: ({ principal, verifier, setAt }) =>
       write(() => Number(set.run(principal, verifier, setAt).changes) > 0),
     findPassword: (principal) => read(() => PASSWORD.parseIfFound(select.get(principal))),
+  };
+}
+
+type PasskeyStore = Pick<
+  IdentityStore,
+  "addPasskey" | "findPasskey" | "listPasskeys" | "notePasskeyUse" | "removePasskey"
+>;
+
+function createPasskeys({ database, read, write }: Connection): PasskeyStore {
+  const insert = database.prepare(`${insertInto("passkeys", PASSKEY)} ON CONFLICT DO NOTHING`);
+  const person = database.prepare("SELECT 1 FROM people WHERE 'person:' || name = ?");
+  const select = database.prepare("SELECT * FROM passkeys WHERE id = ?");
+  const selectAll = database.prepare("SELECT * FROM passkeys ORDER BY created_at, id");
+  const note = database.prepare(
+    `UPDATE passkeys SET counter = ?1, last_used_at = ?2
+       WHERE id = ?3 AND (counter < ?1 OR (counter = 0 AND ?1 = 0))`,
+  );
+  const remove = database.prepare("DELETE FROM passkeys WHERE id = ? RETURNING *");
+  return {
+    addPasskey: (row) =>
+      write(() => {
+        if (!person.get(row.principal)) return false;
+        return Number(insert.run(...PASSKEY.toValues(row)).changes) > 0;
+      }),
+    findPasskey: (id) => read(() => PASSKEY.parseIfFound(select.get(id))),
+    listPasskeys: () => read(() => selectAll.all().map(PASSKEY.parse)),
+    notePasskeyUse: (id, { counter, at }) => write(() => Number(note.run(counter, at, id).changes) > 0),
+    removePasskey: (id) => write(() => PASSKEY.parseIfFound(remove.get(id))),
+  };
+}
+
+type ProviderStore = Pick<
+  IdentityStore,
+  "admitProviderLogin" | "findProviderLogin" | "listProviderLogins" | "removeProviderLogin"
+>;
+
+function createProviderLogins({ database, read, write }: Connection): ProviderStore {
+  const bySubject = database.prepare("SELECT * FROM provider_logins WHERE issuer = ? AND subject = ?");
+  const byPerson = database.prepare("SELECT * FROM provider_logins WHERE person = ?");
+  const selectAll = database.prepare("SELECT * FROM provider_logins ORDER BY person");
+  const insert = database.prepare(insertInto("provider_logins", PROVIDER_LOGIN));
+  const remove = database.prepare("DELETE FROM provider_logins WHERE person = ?");
+  const note = database.prepare("UPDATE provider_logins SET last_login_at = ? WHERE issuer = ? AND subject = ?");
+  const insertPerson = database.prepare(`${insertInto("people", PERSON)} ON CONFLICT DO NOTHING`);
+  const setRoles = database.prepare("UPDATE people SET roles = ? WHERE name = ? RETURNING *");
+  return {
+    findProviderLogin: (by) =>
+      read(() => {
+        const row = "subject" in by ? bySubject.get(by.issuer, by.subject) : byPerson.get(by.person);
+        return PROVIDER_LOGIN.parseIfFound(row);
+      }),
+    removeProviderLogin: (person) => write(() => void remove.run(person)),
+    listProviderLogins: () => read(() => selectAll.all().map(PROVIDER_LOGIN.parse)),
+    admitProviderLogin: (login, roles) =>
+      write(() => {
+        const { issuer, subject, lastLoginAt, person: name } = login;
+        const known = PROVIDER_LOGIN.parseIfFound(bySubject.get(issuer, subject));
+        if (known) {
+          note.run(lastLoginAt, issuer, subject);
+          return PERSON.parseIfFound(setRoles.get(JSON.stringify(roles), known.person)) ?? "taken";
+        }
+        const person = { name, roles, createdAt: login.createdAt, createdBy: issuer };
+        if (Number(insertPerson.run(...PERSON.toValues(person)).changes) === 0) return "taken";
+        insert.run(...PROVIDER_LOGIN.toValues(login));
+        return person;
+      }),
   };
 }
 
@@ -172,7 +241,15 @@ function createOauth({ database, read, write }: Connection): OauthStore {
   };
 }
 
-type SessionStore = Omit<IdentityStore, keyof OauthStore | keyof PasswordStore | keyof PeopleStore | keyof TokenStore>;
+type SessionStore = Omit<
+  IdentityStore,
+  | keyof OauthStore
+  | keyof PasskeyStore
+  | keyof PasswordStore
+  | keyof PeopleStore
+  | keyof ProviderStore
+  | keyof TokenStore
+>;
 
 function createSessions({ database, read, write }: Connection): SessionStore {
   const insert = database.prepare(insertInto("sessions", SESSION));

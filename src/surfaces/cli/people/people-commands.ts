@@ -38,6 +38,10 @@ export function addPeople(program: Command, { addCommand, addJsonCommand }: Comm
   addJsonCommand(people, "logout [name]", "end the sessions of a person, one session or all", logOut)
     .option("--session <id>", "only this session")
     .option("--all", "the sessions of everyone");
+  addJsonCommand(people, "passkeys [name]", "list the passkeys of one person or all", listPasskeys).option(
+    "--remove <id>",
+    "remove this one",
+  );
   addJsonCommand(people, "adopt <name>", "hand over to a person what belongs to local clients", adoptLocal);
   addJsonCommand(people, "reset <name>", "let a person who is locked out in again, as an operator", resetPerson);
 }
@@ -47,7 +51,10 @@ async function listPeople({ openRecords, print }: Invocation): Promise<void> {
   const people = await (await records.openIdentity()).people.list();
   print(
     { people },
-    people.map(({ name, roles }) => `person:${name}  ${roles.join(", ")}`),
+    people.map(({ name, roles, issuer }) => {
+      const from = issuer === undefined ? "" : `  logs in at ${issuer}`;
+      return `person:${name}  ${roles.join(", ") || "no role"}${from}`;
+    }),
   );
 }
 
@@ -58,7 +65,10 @@ async function addPerson(invocation: Invocation<AddFlags>, name: string): Promis
   const { people } = await records.openIdentity();
   const person = await people.add(name, flags.role ?? [], principal, { isAgain: flags.again === true });
   const { server } = await readSettings();
-  const invite = server.auth === "required" ? await createInvite(invocation, records, name) : undefined;
+  // A person of a login provider who is added again logs in there.
+  const isElsewhere = (await people.list()).find((one) => one.name === person.name)?.issuer !== undefined;
+  const needsInvite = server.auth === "required" && !isElsewhere;
+  const invite = needsInvite ? await createInvite(invocation, records, name) : undefined;
   print({ ...person, ...(invite && { invite }) }, [
     `person:${person.name} was added with the roles ${person.roles.join(", ")}`,
     ...(invite ? describeInvite(name, invite) : []),
@@ -102,10 +112,34 @@ async function listSessions({ openRecords, print }: Invocation, name?: string): 
   print(
     { sessions },
     sessions.map(({ id, principal, origin, createdAt, authenticatedAt }) => {
-      const [opened, login] = [createdAt, authenticatedAt].map((at) => new Date(at).toISOString());
+      const [opened, login] = [createdAt, authenticatedAt].map((at) =>
+        at === 0 ? "unknown" : new Date(at).toISOString(),
+      );
       return `${id}  ${principal}  from ${origin}, opened ${opened}, last login ${login}`;
     }),
   );
+}
+
+async function listPasskeys(invocation: Invocation<{ readonly remove?: string }>, name?: string): Promise<void> {
+  const { flags, principal, openRecords, print } = invocation;
+  if (flags.remove !== undefined && name !== undefined)
+    throw new GloveboxError("REQUEST_INVALID", "Name a person or a passkey to remove, not both", {
+      hint: "glovebox people passkeys --remove ID",
+    });
+  await using records = await openRecords();
+  const { passkeys } = await records.openIdentity();
+  if (flags.remove !== undefined) {
+    const removed = await passkeys.remove(flags.remove, principal);
+    return print({ removed }, [`The passkey ${removed.label} of ${removed.principal} was removed`]);
+  }
+  const found = (await passkeys.list()).filter((one) => name === undefined || one.principal === `person:${name}`);
+  const lines = found.map(({ id, principal: person, label, createdAt, lastUsedAt }) => {
+    const [added, used] = [createdAt, lastUsedAt].map((at) =>
+      at === undefined ? "never" : new Date(at).toISOString(),
+    );
+    return `${id}  ${person}  ${label}, added ${added}, last used ${used}`;
+  });
+  print({ passkeys: found }, lines);
 }
 
 interface LogoutFlags {
@@ -144,7 +178,7 @@ async function resetPerson(invocation: Invocation, name: string): Promise<void> 
   const { principal, terminal, openRecords, print, readSettings } = invocation;
   await using records = await openRecords();
   await (await records.openIdentity()).people.reset(name, principal);
-  printLine(terminal.stderr, `person:${name} is an operator; their password, tokens and sessions have ended`);
+  printLine(terminal.stderr, `person:${name} is an operator; their password, passkeys, tokens and sessions have ended`);
   if ((await readSettings()).server.auth !== "required") return;
   const invite = await createInvite(invocation, records, name);
   print({ invite }, describeInvite(name, invite));
