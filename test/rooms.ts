@@ -234,7 +234,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   store: {
     folders: ["sqlite"],
-    interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "store.ts"],
+    interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "skills.ts", "store.ts"],
   },
   "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
