@@ -146,7 +146,7 @@ export interface SubRooms {
 /** Every folder that has sub-rooms. A sub-room imports its own files and its parents' interface, never a sibling. */
 export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   analysis: {
-    folders: ["plan", "prepare", "rules", "typescript"],
+    folders: ["plan", "prepare", "rules", "skill", "typescript"],
     interface: [
       "edit-text.ts",
       "find-entry.ts",
