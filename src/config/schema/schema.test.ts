@@ -233,6 +233,7 @@ test("listSettingPaths lists every setting", () => {
     "server.tls.cert",
     "server.tls.key",
     "server.trustedProxies",
+    "skills.folder",
     "store.durability",
     "store.minFreeBytes",
     "store.url",
