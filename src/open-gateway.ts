@@ -19,7 +19,9 @@ import { isLocalClient, openIdentity } from "./identity/index.ts";
 import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
 import { createClientApprovals, openFlows, openPolicy, openQuotas, reviewTools, stateTool } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
-import { confineEngine, createEngine, openSandbox, openSpareSandbox, timebox } from "./sandbox/index.ts";
+import { confineEngine, createEngine, openNestedSandboxes, openSandbox, openSpareSandbox } from "./sandbox/index.ts";
+import { timebox } from "./sandbox/index.ts";
+import { offerSkills } from "./skills/index.ts";
 import { createCheck, createGateway, createPeopleGuide, notifyPeople } from "./surfaces/index.ts";
 import type { Gateway, OpenGateway } from "./surfaces/index.ts";
 import { openFeed, openTelemetry } from "./telemetry/index.ts";
@@ -29,7 +31,7 @@ import { VERSION, cleanDescription, createExecutionId, createHostPowers, createR
 import { createSeed, drawBytes, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 import { APPROVALS_KEY, createDeskFor, leaseOf, openEgressFor } from "./open-records.ts";
-import { openHeld, openQueue, openRecords } from "./open-records.ts";
+import { openHeld, openQueue, openRecords, toSkillRecords } from "./open-records.ts";
 import type { Records } from "./open-records.ts";
 
 /** How often a gateway polls the store for requests of the command line, and its rule file. */
@@ -106,7 +108,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     people,
     close: () => resources.disposeAsync(),
   });
-  return { ...gateway, identity, agent: await identity.local() };
+  return { ...gateway, ...rooms.skills.submission, identity, agent: await identity.local() };
 }
 
 async function openRooms(settings: Settings, options: GatewayOptions, opened: AsyncDisposableStack) {
@@ -130,14 +132,13 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const egress = opened.use(openEgressFor(settings, records, host));
   const telemetry = await openObservers(settings, { records, egress, host, feed }, opened);
   const upstreams = await openUpstreams(settings, { records, egress, host }, keeper);
-  const { connectors, borrowers, pinModeOf: modeOf } = upstreams;
+  const { connectors, borrowers } = upstreams;
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await openShapesFor(records)) : undefined;
   upstreams.startEager();
   opened.use(watchRestarts({ connectors, values: store.meta, everyMs: POLL_MS }));
   opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: POLL_MS }));
-  const known = { pins: { store: store.pins, record: records.record, modeOf }, ...reviewTools(settings) };
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
+  const { catalog, ...skills } = openTools(settings, { records, ...upstreams }, opened);
   const children = { ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed };
   const sandbox = opened.use(openSandbox({ ...children, warm: options.runsPrograms === false ? 0 : 1 }));
   const approvals = opened.use(await openQueue(settings, records, { ...host, beforeDecided: () => policy.refresh() }));
@@ -161,6 +162,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     ...basics,
     ...observed,
     spare: opened.use(openSpareSandbox(children)),
+    skills: { ...skills, ...opened.use(openNestedSandboxes(children)) },
     clientApprovals: createClientApprovals({ ...client, isEnabled: client.duties.elicitation }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
     flows: opened.use(await openFlows({ settings: settings.policy, store, everyMs: POLL_MS, now: Date.now })),
@@ -168,6 +170,21 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, seal, mask }),
     network: createProgramNetwork({ egress, policy: policyOfPrograms, ceiling: settings.egress.networkPolicy }),
   };
+}
+
+/** The tools of all upstreams, and approved skills beside them. */
+function openTools(
+  settings: Settings,
+  {
+    records,
+    connectors,
+    pinModeOf: modeOf,
+  }: Awaited<ReturnType<typeof createUpstreams>> & { readonly records: Records },
+  opened: AsyncDisposableStack,
+) {
+  const known = { pins: { store: records.store.pins, record: records.record, modeOf }, ...reviewTools(settings) };
+  const tools = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
+  return offerSkills(tools, toSkillRecords(settings, records));
 }
 
 interface Foundation {

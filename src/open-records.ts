@@ -14,6 +14,8 @@ import { createControl, createHistory, findRecording, openJournals } from "./exe
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
 import { createAlwaysRules, createDesk, createLabelDesk, openApprovals, openQuotas } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
+import { timebox } from "./sandbox/index.ts";
+import { openSkillRecords } from "./skills/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
 import { findPage } from "./surfaces/index.ts";
 import type { OperatorRecords, StoredRecords } from "./surfaces/index.ts";
@@ -108,6 +110,7 @@ export async function openOperatorRecords(
     rules: openAlwaysRules(settings, records, host),
     labels: createLabelDesk({ ...settings.policy, store, record, now: Date.now }),
     updatePackage: createUpdates(settings, records, egress),
+    skills: openSkillRecords(toSkillRecords(settings, records)),
     logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
     control: createControl({
       ...controlPowers,
@@ -168,6 +171,11 @@ export function openHeld({ store, record }: Records) {
   const onApproved = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
   const powers = { clean: cleanDescription, now: Date.now, record, onApproved };
   return openHeldDefinitions({ store: store.pins, values: store.meta, ...powers });
+}
+
+export function toSkillRecords(settings: Settings, { store, ledger, signer }: Records) {
+  const onChanged = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
+  return { settings, store, ledger, signer, timebox, now: Date.now, onChanged };
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

@@ -88,6 +88,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "carry out its decision",
     imports: ["domain", "timing", "text", "store", "ledger"],
   },
+  skills: {
+    does: "Keeps skills: their versions and approvals, and what programs may call of them.",
+    never: "run a skill, or take a decision of anybody but a person",
+    imports: ["domain", "timing", "text", "store", "ledger", "analysis"],
+  },
   sandbox: {
     does: "Runs a program in an isolate within limits.",
     never: "import a room that holds data, or has a power but to start processes",
@@ -130,6 +135,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "catalog",
       "typegen",
       "policy",
+      "skills",
       "builtins",
       "execution",
     ],
@@ -146,7 +152,7 @@ export interface SubRooms {
 /** Every folder that has sub-rooms. A sub-room imports its own files and its parents' interface, never a sibling. */
 export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   analysis: {
-    folders: ["plan", "prepare", "rules", "typescript"],
+    folders: ["plan", "prepare", "rules", "skill", "typescript"],
     interface: [
       "edit-text.ts",
       "find-entry.ts",
@@ -160,7 +166,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "surroundings.ts",
     ],
   },
-  bridge: { folders: ["steps"], interface: ["builtin.ts", "check-schema.ts", "crossing.ts"] },
+  bridge: { folders: ["steps"], interface: ["builtin.ts", "check-schema.ts", "crossing.ts", "deadlines.ts"] },
   catalog: { folders: ["pins", "search", "shapes"], interface: ["name-tools.ts", "parse-listing.ts", "prose.ts"] },
   checker: { folders: ["child"], interface: ["wire.ts"] },
   config: { folders: ["read", "schema"], interface: ["expand-references.ts", "formats.ts", "problems.ts"] },
@@ -243,9 +249,10 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
+  skills: { folders: ["folder"], interface: ["skill.ts"] },
   store: {
     folders: ["sqlite"],
-    interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "store.ts"],
+    interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "skills.ts", "store.ts"],
   },
   "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
@@ -260,7 +267,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     ],
   },
   "surfaces/cli": {
-    folders: ["approvals", "executions", "people", "policy", "servers"],
+    folders: ["approvals", "executions", "people", "policy", "servers", "skills"],
     interface: ["add-command.ts", "powers.ts", "print.ts"],
   },
   "surfaces/mcp": { folders: ["elicitation"], interface: [] },
@@ -328,6 +335,9 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       "connectors/packages/installations.ts",
       "connectors/packages/open-packages.ts",
       "connectors/try-package.ts",
+      // The folders of skills: what is submitted, and what was approved.
+      "skills/folder/approved-folder.ts",
+      "skills/folder/read-folder.ts",
     ],
   },
 ];

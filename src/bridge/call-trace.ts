@@ -15,6 +15,8 @@ import type {
 /** One line of the trace while its call is under way. */
 export interface OpenCall {
   readonly seq: number;
+  /** The call of the skill that made it. */
+  readonly under: number | undefined;
   /** The name that the guest used, until the tool is found. */
   tool: string;
   effect: Effect;
@@ -50,9 +52,10 @@ export function createCallTrace() {
   const calls = new Map<number, TraceLine>();
   const failures = new Map<number, PublicError>();
   return {
-    open(seq: number, tool: string): OpenCall {
+    open(seq: number, tool: string, under?: number): OpenCall {
       const call: OpenCall = {
         seq,
+        under,
         tool,
         effect: "unknown",
         decision: "deny",
@@ -97,10 +100,20 @@ function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode):
   return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
 }
 
-type TraceLine = CallRecord & Partial<Pick<OpenCall, "isSkipped" | "definition">>;
+type TraceLine = Omit<CallRecord, "under"> & Partial<Pick<OpenCall, "isSkipped" | "definition" | "under">>;
 
-function toRecord({ seq, tool, effect, decision, outcome, ms, isSkipped = false, dryRun }: TraceLine): CallRecord {
-  return { seq, tool, effect, decision, outcome, ms, ...defined({ dryRun: isSkipped || dryRun }) };
+function toRecord({
+  seq,
+  tool,
+  effect,
+  decision,
+  outcome,
+  ms,
+  under,
+  isSkipped = false,
+  dryRun,
+}: TraceLine): CallRecord {
+  return { seq, tool, effect, decision, outcome, ms, ...defined({ under, dryRun: isSkipped || dryRun }) };
 }
 
 function outcomeOf({ code }: PublicError): CallRecord["outcome"] {

@@ -17,6 +17,7 @@ import type {
   LabelSource,
   Limits,
   Principal,
+  PublicError,
   Reply,
   ResultId,
   Tool,
@@ -127,6 +128,39 @@ export interface BridgeOptions {
   readonly flow?: SessionFlow;
   /** For a dry run: removes known secrets from arguments, because they are shown. Only reads are made then. */
   readonly dryRun?: { readonly hide: (text: string) => string };
+  /** Runs skills; without it a call of one is refused. */
+  readonly callSkill?: CallSkill;
+}
+
+/** Runs a skill for one call of it, through a bridge of its own that is a part of the caller's. */
+export type CallSkill = (tool: Tool, args: JsonObject, how: SkillCall) => Promise<Json>;
+
+export interface SkillCall {
+  /** Fires when nothing waits for the call any more. */
+  readonly signal: AbortSignal;
+  /** What the program sees. */
+  readonly snapshot: CatalogSnapshot;
+  /** The skills that call this one, outermost first. */
+  readonly callers: readonly ToolAddress[];
+  /** Resolves when no other skill of the same caller runs: together they have one place. */
+  readonly enter: () => Promise<void> | undefined;
+  readonly leave: () => void;
+  readonly nest: (own: NestedOptions) => NestedBridge;
+}
+
+/** What a skill has of its own; all else is its caller's: principal, rules, labels, limits, ledger and counts. */
+export type NestedOptions = Pick<BridgeOptions, "snapshot" | "signal"> & {
+  readonly plan: CallPlan | undefined;
+};
+
+/** The door of a skill. Its calls are calls of the same execution, listed under the call of the skill. */
+export interface NestedBridge {
+  call(rawAddress: unknown, rawArgs: unknown, seq: number): Promise<Reply>;
+  records(): readonly CallRecord[];
+  failureOf(seq: number): PublicError | undefined;
+  labels(): readonly LabelSource[];
+  /** Resolves when every call has ended. */
+  settled(): Promise<void>;
 }
 
 /** Bytes of a kind that is not JSON. */
@@ -165,6 +199,19 @@ export interface BridgeState {
   readonly mismatches: Map<string, SchemaMismatch>;
   /** Token notices under way, for `recorded()`. */
   readonly notices: Promise<void>[];
+  /** Attempts of the program and of its skills together. */
+  readonly counted: { calls: number };
+  /** The call of the skill whose calls these are; absent for those of the program. */
+  readonly under?: number;
+  /** The call of the program that they belong to, and how many runs of skills it has had. */
+  readonly root?: { readonly seq: number; frames: number };
+  readonly callers: readonly ToolAddress[];
+  /** What the program sees, from which each skill sees its own tools. */
+  readonly whole: CatalogSnapshot;
+  /** Skills of one caller run one after another. */
+  readonly skillSlots: ReturnType<typeof createCallSlots>;
+  /** Takes a call through all steps. */
+  readonly cross: (crossing: Crossing) => Promise<Reply>;
   openCalls: number;
   /** Waits until the opening of the execution is written; `undefined` once it is. */
   readonly opening: () => Promise<unknown> | undefined;

@@ -3,7 +3,7 @@
 export { createBuiltinTool } from "./builtin.ts";
 export type { Builtin } from "./builtin.ts";
 export { ExecutionSuspended } from "./crossing.ts";
-export type { AskDecision, BridgeOptions, JournaledCall } from "./crossing.ts";
+export type { AskDecision, BridgeOptions, CallSkill, JournaledCall } from "./crossing.ts";
 export { openBridge } from "./open-bridge.ts";
 export type { Bridge } from "./open-bridge.ts";
 export { callsOverrun } from "./recorder.ts";

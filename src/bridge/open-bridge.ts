@@ -55,16 +55,19 @@ export function openBridge(options: BridgeOptions): Bridge {
   const deadlines = createDeadlines(options);
   const kept = { journaled: new Map(), mismatches: new Map(), notices: [], openCalls: 0, idle: [] };
   const opening = createOpening(options.opened);
-  const state: BridgeState = { options, emit, trace, slots, recorder, hostTime, deadlines, opening, dryRun, ...kept };
+  const skills = { counted: { calls: 0 }, callers: [], whole: options.snapshot, skillSlots: createCallSlots(1), cross };
+  const shared = { options, emit, trace, slots, recorder, hostTime, deadlines, opening, dryRun };
+  const state: BridgeState = { ...shared, ...kept, ...skills };
   let made = 0;
   return {
     call(rawAddress, rawArgs, seq = made + 1) {
       made += 1;
-      const crossing = new Crossing(state, seq, rawAddress, rawArgs);
-      takeSteps(crossing, 0);
-      return crossing.replied;
+      return cross(new Crossing(state, seq, rawAddress, rawArgs));
     },
-    restore: (past, failure) => trace.restore(past, failure),
+    restore(past, failure) {
+      skills.counted.calls += 1;
+      trace.restore(past, failure);
+    },
     takeJournaled(seq) {
       const call = state.journaled.get(seq);
       state.journaled.delete(seq);
@@ -83,6 +86,11 @@ export function openBridge(options: BridgeOptions): Bridge {
       await Promise.all(state.notices);
     },
   };
+}
+
+function cross(crossing: Crossing): Promise<Reply> {
+  takeSteps(crossing, 0);
+  return crossing.replied;
 }
 
 /** Only the first calls of an execution have to wait for its opening. */

@@ -21,9 +21,9 @@ export function createRecorder({ execution, ledger, limits, principal }: BridgeO
       if (lost) throw lost.thrown;
     },
     /** The error for a call beyond `limits.calls`. Only the first is recorded: there may be many before the program ends. */
-    overrun(seq: number, name: string): GloveboxError {
+    overrun(seq: number, name: string, isFirst: boolean): GloveboxError {
       const detail = { execution, seq, code: "LIMIT_CALLS" };
-      if (seq === limits.calls + 1) void record("batched", "call.refused", name, detail);
+      if (isFirst) void record("batched", "call.refused", name, detail);
       return callsOverrun(limits);
     },
   };

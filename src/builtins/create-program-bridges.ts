@@ -109,7 +109,10 @@ export function createProgramBridges(
   opening: { readonly execution: Execution; readonly opened: Promise<unknown> },
   snapshot: CatalogSnapshot,
   request: BridgeRequest,
-  run: Pick<BridgeOptions, "signal" | "approve" | "askInput" | "asked" | "journal" | "onCalls" | "whenChecked">,
+  run: Pick<
+    BridgeOptions,
+    "signal" | "approve" | "askInput" | "asked" | "callSkill" | "journal" | "onCalls" | "whenChecked"
+  >,
 ) => Bridge {
   const { ledger, report, preview, hide, catalog, policy, flows, quotas, shapes, traces, results } = options;
   return ({ execution, opened }, snapshot, request, run) => {
@@ -139,7 +142,7 @@ export function createProgramBridges(
       builtins: createProgramBuiltins(options, { request, snapshot, lending }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.takeCall(principal, tool),
-      isLenient: (tool) => catalog.connectorOf(tool).isLenient === true,
+      isLenient: (tool) => tool.origin.kind === "upstream" && catalog.connectorOf(tool).isLenient === true,
       invoke: (tool, args, how) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, how),
       keepFile: (file, labels) => results.keepFile({ principal: principal.id, execution: id, labels }, file),
     });

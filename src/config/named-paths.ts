@@ -32,11 +32,11 @@ interface GuardedPath {
   readonly isOwn?: boolean;
 }
 
+/** What decides which paths no server may reach. */
+type GuardedSettings = Pick<Settings, "folder" | "store" | "policy" | "skills">;
+
 /** Returns a check for the start of a server: the paths that it names, or CONFIG_INVALID if it must not start. */
-export function createReachCheck(
-  settings: Pick<Settings, "folder" | "store" | "policy">,
-  environment: EnvironmentVariables,
-) {
+export function createReachCheck(settings: GuardedSettings, environment: EnvironmentVariables) {
   return (id: ConnectorId, server: ServerSettings): readonly NamedPath[] => {
     const guarded = listGuarded(settings);
     const named = listNamedPaths(server, environment);
@@ -85,13 +85,14 @@ function listNamedPaths(server: ServerSettings, environment: EnvironmentVariable
   return [...folders, ...named];
 }
 
-function listGuarded({ folder, store, policy }: Pick<Settings, "folder" | "store" | "policy">): readonly GuardedPath[] {
+function listGuarded({ folder, store, policy, skills }: GuardedSettings): readonly GuardedPath[] {
   const { path, stateFolder } = store;
   const [rules, state] = ["the rules of policy.file", "the folder with the stores, keys and consents of Glovebox"];
   return [
     ...(stateFolder === undefined ? [] : [{ path: stateFolder, what: state, isOwn: true }]),
     ...(path === SQLITE_MEMORY ? [] : listStoreFiles(path, folder)),
     ...(policy.file === undefined ? [] : [{ path: policy.file, what: rules }]),
+    ...(skills.folder === undefined ? [] : [{ path: skills.folder, what: "the folder of approved skills" }]),
   ];
 }
 

@@ -80,6 +80,8 @@ export interface Settings extends UpstreamSettings, PlainSettings {
       };
     };
   };
+  /** `folder` is absolute; absent for a store in memory. */
+  readonly skills: { readonly folder?: string };
   readonly anomalies: {
     readonly enabled: boolean;
     readonly webhook?: { readonly url: string; readonly secret: SecretTemplate };

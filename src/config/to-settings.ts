@@ -1,6 +1,6 @@
 /** Builds the frozen settings from a configuration that passed all checks. */
 
-import { isAbsolute, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { GloveboxError, defined, parseConnectorId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
@@ -57,9 +57,10 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
   if (!isAbsolute(context.folder)) throw new TypeError("The folder of the settings must be an absolute path");
   const { folder, environment } = context;
   const { $schema: _, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, ...others } = config;
-  const { policy, quotas, audit, ledger, traces, anomalies, approvals, store, ...plain } = others;
+  const { policy, quotas, audit, ledger, traces, anomalies, approvals, store, skills, ...plain } = others;
   const { webhook } = anomalies;
   const { url, ...rest } = store;
+  const place = toStorePlace(url, context);
   return deepFreeze({
     ...plain,
     source: context.source,
@@ -90,9 +91,24 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
       enabled: anomalies.enabled,
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
-    store: { ...rest, ...toStorePlace(url, context) },
+    store: { ...rest, ...place },
+    skills: defined({ folder: toSkillFolder(skills.folder, { folder, place, isDefault: url === undefined }) }),
     server: toServer(plain.server, context),
   });
+}
+
+/** Beside a store that a configuration names, there can be other things. */
+function toSkillFolder(
+  named: string | undefined,
+  {
+    folder,
+    place,
+    isDefault,
+  }: { readonly folder: string; readonly place: { path: string }; readonly isDefault: boolean },
+): string | undefined {
+  if (named !== undefined) return resolve(folder, named);
+  if (place.path === SQLITE_MEMORY) return undefined;
+  return isDefault ? join(dirname(place.path), "skills") : `${place.path}.skills`;
 }
 
 /** Logins are required where other machines can connect, whatever the configuration says. */

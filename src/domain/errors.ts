@@ -29,6 +29,8 @@ export const ERRORS = {
   PROGRAM_RESULT_UNSERIALIZABLE: { fault: "program", http: 422, retry: false },
   TOOL_NOT_FOUND: { fault: "program", http: 422, retry: false },
   TOOL_WITHHELD: { fault: "policy", http: 403, retry: false },
+  SKILL_NOT_APPROVED: { fault: "policy", http: 403, retry: false },
+  SKILL_FROZEN: { fault: "policy", http: 403, retry: false },
   TOOL_ARGUMENTS_INVALID: { fault: "program", http: 422, retry: false },
   LIMIT_TIME: { fault: "limit", http: 422, retry: false },
   LIMIT_MEMORY: { fault: "limit", http: 422, retry: false },

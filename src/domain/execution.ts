@@ -56,6 +56,8 @@ export interface CallRecord {
   readonly decision: Decision["kind"];
   readonly outcome: "ok" | "error" | "denied" | "pending" | "unknown";
   readonly ms: number;
+  /** The number of the call of a skill that made this call; absent for a call of the program itself. */
+  readonly under?: number;
   /** Present if a dry run answered the call from its schema. */
   readonly dryRun?: true;
 }

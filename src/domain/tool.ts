@@ -2,6 +2,7 @@
 
 import type { ConnectorId, Digest, ExecutionId, Instant, ToolAddress } from "./ids.ts";
 import type { JsonSchema } from "./json.ts";
+import type { ErrorCode } from "./errors.ts";
 
 export type Effect = "read" | "write" | "destroy" | "unknown";
 
@@ -42,7 +43,12 @@ export type Labeler = (tool: {
 
 export interface Tool {
   readonly address: ToolAddress;
-  readonly origin: { readonly kind: "upstream"; readonly connector: ConnectorId; readonly remoteName: string };
+  /** A skill has the connector `skills`, and its own name instead of a server's. */
+  readonly origin: {
+    readonly kind: "upstream" | "skill";
+    readonly connector: ConnectorId;
+    readonly remoteName: string;
+  };
   /** The name without the digits of a collision; absent if the address has none. */
   readonly plainName?: string;
   /** One cleaned line, for lists. */
@@ -83,6 +89,15 @@ export interface CatalogSnapshot {
   readonly withheld?: ReadonlyMap<ToolAddress, WithheldTool>;
   /** Tools that policy denies to this principal for all arguments: not shown, and refused when called. */
   readonly hidden?: ReadonlyMap<ToolAddress, Tool>;
+  /** Skills that exist and cannot be called, by the address they would have. */
+  readonly refused?: ReadonlyMap<ToolAddress, SkillRefusal>;
+}
+
+/** Why a skill cannot be called. */
+interface SkillRefusal {
+  readonly code: Extract<ErrorCode, "SKILL_NOT_APPROVED" | "SKILL_FROZEN">;
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** One upstream as a program sees it: a global object whose methods are tools. */

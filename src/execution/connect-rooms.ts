@@ -31,7 +31,7 @@ export interface ExecutionRooms
       ExecutionDeps,
       "approvals" | "bridge" | "graceMs" | "hasEnded" | "hide" | "isLasting" | "limits" | "maskPaths" | "report"
     >,
-    Pick<ExecutionDeps, "results">,
+    Pick<ExecutionDeps, "results" | "skills">,
     Pick<ExecutionLogOptions, "createId" | "createSeed" | "durability" | "now" | "owner"> {
   readonly store: ExecutionLogOptions["store"] & ExecutionDeps["store"] & Pick<ExecutionDeps, "checkSpace">;
   readonly ledger: ExecutionDeps["ledger"];

@@ -17,6 +17,7 @@ import type {
   Principal,
   PrincipalId,
   Program,
+  Tool,
 } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
@@ -77,6 +78,8 @@ export interface ExecutionDeps extends RecordDeps {
 
   /** How long the program of a client with forms stays in memory for an approval before it is suspended. */
   readonly graceMs: number;
+  /** What calls of skills need; without it they are refused. */
+  readonly skills?: SkillDeps | undefined;
   /** What evidence about flows of data needs; without it there is none. */
   readonly evidence?: EvidenceDeps;
   /** Called with the labels of data that reaches a client without a call, before it does. */
@@ -89,6 +92,22 @@ export interface ExecutionDeps extends RecordDeps {
   readonly now: () => Instant;
   /** True when this process lives long enough to resume executions that others left. */
   readonly isLasting: boolean;
+}
+
+/** What calls of skills need. */
+export interface SkillDeps {
+  /** Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN unless exactly this version may run now. */
+  open(tool: Tool, snapshot: CatalogSnapshot): Promise<OpenedSkill>;
+  /** Runs the program of a skill in the place of its caller. `level` is 1 for a skill that a program calls. */
+  run(level: number, job: SandboxJob): Promise<SandboxResult>;
+}
+
+/** An approved version, verified for one call. */
+export interface OpenedSkill {
+  /** The program that runs: its code without imports and schemas, called with the global `input`. */
+  readonly source: string;
+  /** The tools that it was granted, and nothing else. */
+  readonly snapshot: CatalogSnapshot;
 }
 
 /** What evidence about flows of data needs. */
@@ -116,7 +135,7 @@ export type CheckTypes = (
 /** What a bridge needs besides the request. */
 export type BridgeHooks = Pick<
   BridgeOptions,
-  "signal" | "approve" | "askInput" | "asked" | "journal" | "onCalls" | "whenChecked"
+  "signal" | "approve" | "askInput" | "asked" | "callSkill" | "journal" | "onCalls" | "whenChecked"
 >;
 
 /** A request with its program; without one it is a plain tool call. */

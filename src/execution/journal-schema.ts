@@ -19,6 +19,7 @@ export const CALL_RECORD = z.object({
   decision: z.enum(["allow", "ask", "deny"]),
   outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
   ms: NUMBER,
+  under: COUNT.optional(),
   dryRun: z.literal(true).optional(),
 });
 

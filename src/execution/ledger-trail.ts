@@ -115,6 +115,7 @@ const INTENT = z.object({
   effect: z.enum(["read", "write", "destroy", "unknown"]).catch("unknown"),
   decision: z.enum(["allow", "ask", "deny"]).catch("deny"),
   idempotent: z.literal(true).optional().catch(undefined),
+  under: z.int().optional().catch(undefined),
   dryRun: z.literal(true).optional().catch(undefined),
 });
 const END = z.object({
@@ -130,10 +131,10 @@ const CLOSING = z.object({
 
 /** The outcome until the end of the call is read. Reads and dry runs change nothing, so theirs is never unknown. */
 function parseIntent(detail: JsonObject): Partial<LedgerCall> {
-  const { effect, decision, idempotent, dryRun } = INTENT.parse(detail);
+  const { effect, decision, idempotent, dryRun, under } = INTENT.parse(detail);
   const unmade = { allow: effect === "read" ? "error" : "unknown", ask: "pending", deny: "denied" } as const;
   const outcome = dryRun ? "error" : unmade[decision];
-  return { effect, decision, outcome, isRepeatable: idempotent ?? dryRun ?? false, ...defined({ dryRun }) };
+  return { effect, decision, outcome, isRepeatable: idempotent ?? dryRun ?? false, ...defined({ dryRun, under }) };
 }
 
 function parseEnd(detail: JsonObject): Partial<LedgerCall> {
@@ -164,7 +165,14 @@ export function findMissingCalls(calls: readonly LedgerCall[], recording: Record
 
 function findUnanswered(calls: readonly LedgerCall[], { deliveries }: Recording): readonly LedgerCall[] {
   const answered = new Set(deliveries.map(({ call }) => call?.record.seq));
-  return calls.filter(({ seq }) => !answered.has(seq));
+  const bySeq = new Map(calls.map((call) => [call.seq, call]));
+  // The reply of a skill is the reply to all that it called: the calls of skills are not in the journal.
+  const isAnswered = ({ seq, under }: LedgerCall): boolean => {
+    if (answered.has(seq)) return true;
+    const skill = under === undefined || under === seq ? undefined : bySeq.get(under);
+    return skill !== undefined && isAnswered(skill);
+  };
+  return calls.filter((call) => !isAnswered(call));
 }
 
 interface LateDeps {

@@ -17,6 +17,7 @@ import { recordDeliveries } from "./record-deliveries.ts";
 import type { DeliveryRecord } from "./record-deliveries.ts";
 import type { ExecutionRequest } from "./requests.ts";
 import { openBesideCheck } from "./run/check-beside.ts";
+import { createSkillCaller } from "./run/call-skill.ts";
 import { explainLost } from "./run/explain-lost.ts";
 import { explainJoined, explainUndefined, watchReplies } from "./run/explain-undefined.ts";
 import { describeMet } from "./run/probe-error.ts";
@@ -25,7 +26,17 @@ import type { SettleDeps } from "./settle.ts";
 import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
 import { createApprovalWait } from "./suspend/wait-for-approval.ts";
 
-type Needed = "approvals" | "bridge" | "evidence" | "graceMs" | "hasNetwork" | "keepValue" | "run" | "tokensOf";
+type Needed =
+  | "analyze"
+  | "approvals"
+  | "bridge"
+  | "evidence"
+  | "graceMs"
+  | "hasNetwork"
+  | "keepValue"
+  | "run"
+  | "skills"
+  | "tokensOf";
 
 export interface ProgramDeps extends SettleDeps, Pick<ExecutionDeps, Needed> {
   /** Fires when the gateway is about to close: programs that only wait are suspended. */
@@ -49,8 +60,7 @@ async function runProgram(
   request: ExecutionRequest,
   { deps, snapshot, program, checking, recording, asked }: ProgramRun & { readonly deps: ProgramDeps },
 ): Promise<ExecutionResult> {
-  const { execution, journal } = opening;
-  const { principal, limits } = request;
+  const [{ execution, journal }, { principal, limits }] = [opening, request];
   const check = checking && openBesideCheck(checking, request, journal);
   const { signal, onEvent } = check ?? request;
   const ended = new AbortController();
@@ -67,7 +77,8 @@ async function runProgram(
     ...defined({ session: principal.session, onEvent, addressMs: request.hasUrls ? undefined : UNATTENDED_GRACE_MS }),
   });
   const { onCalls, start: onStart, suspend, onTimers, waiting: forPeople } = suspension;
-  const optional = defined({ asked, whenChecked: check?.whenChecked });
+  const { callSkill, charge } = createSkillCaller(execution, request, deps);
+  const optional = defined({ asked, callSkill, whenChecked: check?.whenChecked });
   const { approve, askInput } = waiting;
   const hooks = { signal: ended.signal, approve, askInput, journal, onCalls, ...optional };
   const bridge = deps.bridge(opening, snapshot, { ...request, ...defined({ onEvent }), program }, hooks);
@@ -92,7 +103,7 @@ async function runProgram(
     isResumed: recording !== undefined,
   };
   // Pending calls are given up before the result is written, also when the sandbox breaks.
-  const ran = await deps.run(job, request.signal).finally(() => ended.abort(PROGRAM_ENDED));
+  const ran = charge(await deps.run(job, request.signal).finally(() => ended.abort(PROGRAM_ENDED)));
   const checked = check ? await check.settle({ program, ran }) : { program, ran };
   await bridge.recorded();
   const told = explainResult(checked, { ...replies, snapshot, input: request.input });

@@ -14,6 +14,10 @@ const verifyBytes = promisify(verify);
 export interface Signer {
   readonly key: PublicKey;
   sign<Kind extends Statement>(statement: Kind): Promise<SignedStatement<Kind>>;
+  /** Signs a text that is not about the ledger. `purpose` separates its kind from all others. */
+  signText(purpose: string, text: string): Promise<string>;
+  /** True for what `signText` of this key returned. */
+  checkText(purpose: string, text: string, signature: string): Promise<boolean>;
 }
 
 const SEED_BYTES = 32;
@@ -24,7 +28,8 @@ const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 export function createSigner(seed: Uint8Array): Signer {
   if (seed.length !== SEED_BYTES) throw new TypeError("An Ed25519 seed must have 32 bytes");
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
-  const key = parsePublicKey(KEY_PREFIX + String(createPublicKey(secret).export({ format: "jwk" }).x));
+  const open = createPublicKey(secret);
+  const key = parsePublicKey(KEY_PREFIX + String(open.export({ format: "jwk" }).x));
   if (!key) throw new TypeError("Ed25519 returned an invalid public key");
   return {
     key,
@@ -32,7 +37,15 @@ export function createSigner(seed: Uint8Array): Signer {
       const signature = await signBytes(null, Buffer.from(toSignedText(statement)), secret);
       return { ...statement, key, signature: signature.toString("base64url") };
     },
+    signText: async (purpose, text) =>
+      (await signBytes(null, toPurposeBytes(purpose, text), secret)).toString("base64url"),
+    checkText: (purpose, text, signature) =>
+      verifyBytes(null, toPurposeBytes(purpose, text), open, Buffer.from(signature, "base64url")),
   };
+}
+
+function toPurposeBytes(purpose: string, text: string): Uint8Array {
+  return Buffer.from(`${purpose}\n${text}`);
 }
 
 /** Verifies signatures of one key on the thread pool. */

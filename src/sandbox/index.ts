@@ -5,7 +5,7 @@ export { timebox } from "./timebox.ts";
 export { confineEngine } from "./confinement/confine-engine.ts";
 export type { ConfinedEngine, Engine } from "./engine.ts";
 export { openSandbox } from "./open-sandbox.ts";
-export { openSpareSandbox } from "./open-spare-sandbox.ts";
+export { openNestedSandboxes, openSpareSandbox } from "./open-spare-sandbox.ts";
 export type { Delivery, ImprovisedAnswer, Tape, TapeStart } from "./tape.ts";
 export type {
   ProgramEnding,

@@ -1,5 +1,5 @@
 /**
- * A sandbox beside the usual one, for work that no program waits for its place behind. It has one place for each engine,
+ * A sandbox beside the usual one, for work that no program waits for its place behind. It has its own places for each engine,
  * opens with the first program and closes when it is idle. A program stays on the engine that it ran on.
  */
 
@@ -18,7 +18,8 @@ interface SpareSandbox extends AsyncDisposable, Pick<Sandbox, "run"> {
   prepare(): void;
 }
 
-export function openSpareSandbox(options: Omit<SandboxOptions, "concurrency">): SpareSandbox {
+/** `places` is how many programs run at once on each engine. */
+export function openSpareSandbox(options: Omit<SandboxOptions, "concurrency">, places = 1): SpareSandbox {
   const open = new Map<EngineName, Sandbox>();
   let idle: NodeJS.Timeout | undefined;
   let running = 0;
@@ -30,7 +31,7 @@ export function openSpareSandbox(options: Omit<SandboxOptions, "concurrency">): 
   };
   const find = (wanted: EngineName | undefined): Sandbox => {
     const engine = withoutFaster(options.engine, wanted);
-    const sandbox = open.get(engine.name) ?? openSandbox({ ...options, engine, concurrency: 1 });
+    const sandbox = open.get(engine.name) ?? openSandbox({ ...options, engine, concurrency: places });
     open.set(engine.name, sandbox);
     if (isClosed) void close();
     return sandbox;
@@ -58,6 +59,25 @@ export function openSpareSandbox(options: Omit<SandboxOptions, "concurrency">): 
       isClosed = true;
       clearTimeout(idle);
       await close();
+    },
+  };
+}
+
+/**
+ * A sandbox for each level of programs that programs start: as many places as there are for programs, so a program that
+ * waits for one that it started never waits for a place.
+ */
+export function openNestedSandboxes(options: SandboxOptions) {
+  const levels = new Map<number, SpareSandbox>();
+  const { concurrency, ...rest } = options;
+  return {
+    run(level: number, job: Parameters<SpareSandbox["run"]>[0]): ReturnType<SpareSandbox["run"]> {
+      const sandbox = levels.get(level) ?? openSpareSandbox(rest, concurrency);
+      levels.set(level, sandbox);
+      return sandbox.run(job);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...levels.values()].map((sandbox) => sandbox[Symbol.asyncDispose]()));
     },
   };
 }

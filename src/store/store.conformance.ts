@@ -15,6 +15,7 @@ import { describePins } from "./pins.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
 import { describeSecrets } from "./secrets.conformance.ts";
+import { describeSkills } from "./skills.conformance.ts";
 import type { ShapeRow, Store, StoredRecord } from "./store.ts";
 
 /** Opens an empty store; the suite closes it. */
@@ -36,6 +37,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: labels`, () => describeLabels(open));
   void describe(`${name}: approvals`, () => describeApprovals(open));
   void describe(`${name}: identity`, () => describeIdentity(open));
+  void describe(`${name}: skills`, () => describeSkills(open));
   void describe(`${name}: cancellations`, () => describeCancellations(open));
 }
 

@@ -17,6 +17,7 @@ import type { ApprovalStore } from "./approvals.ts";
 import type { CancellationStore, ExecutionStore, JournalStore } from "./executions.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { QuotaStore } from "./quotas.ts";
+import type { SkillStore } from "./skills.ts";
 import {
   anyInteger,
   bytes,
@@ -328,6 +329,7 @@ export interface Store extends AsyncDisposable {
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
   readonly identity: IdentityStore;
+  readonly skills: SkillStore;
   readonly cancellations: CancellationStore;
   /** Gives the store the seal of results; until then they can be neither written nor read. */
   unlock(seal: Pick<Seal, "close" | "open" | "openBytes">): void;

@@ -26,6 +26,8 @@ const PINNED: readonly (readonly [code: string, fault: string, http: number, ret
   ["PROGRAM_RESULT_UNSERIALIZABLE", "program", 422, false],
   ["TOOL_NOT_FOUND", "program", 422, false],
   ["TOOL_WITHHELD", "policy", 403, false],
+  ["SKILL_NOT_APPROVED", "policy", 403, false],
+  ["SKILL_FROZEN", "policy", 403, false],
   ["TOOL_ARGUMENTS_INVALID", "program", 422, false],
   ["LIMIT_TIME", "limit", 422, false],
   ["LIMIT_MEMORY", "limit", 422, false],

@@ -39,6 +39,7 @@ import { QUOTA_OBSERVATIONS, policyObservations } from "./observe-policy.ts";
 import { NOTIFY_OBSERVATIONS } from "./observe-notify.ts";
 import { NETWORK_OBSERVATIONS } from "./observe-network.ts";
 import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
+import { SKILL_OBSERVATIONS } from "./observe-skills.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
 import { OAUTH_OBSERVATIONS } from "./observe-oauth.ts";
 import { OIDC_OBSERVATIONS } from "./observe-oidc.ts";
@@ -130,6 +131,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ catalog: { learn: false } }, "any"],
   ),
 
+  ...SKILL_OBSERVATIONS,
   pin: compare(
     run("return await probe.echo({ a: 1 })"),
     [{ pin: "approve" }, "TOOL_WITHHELD"],

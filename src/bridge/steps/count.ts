@@ -17,9 +17,12 @@ export function untrack({ bridge }: Crossing): void {
 /** Refused attempts count too: otherwise a program could probe names for free. */
 export function count(crossing: Crossing): void {
   const { bridge, seq, rawAddress } = crossing;
+  const { counted, under } = bridge;
   const name = nameOf(rawAddress);
-  if (seq > bridge.options.limits.calls) throw bridge.recorder.overrun(seq, name);
-  crossing.entry = bridge.trace.open(seq, name);
+  counted.calls += 1;
+  const over = counted.calls - bridge.options.limits.calls;
+  if (over > 0) throw bridge.recorder.overrun(seq, name, over === 1);
+  crossing.entry = bridge.trace.open(seq, name, under);
 }
 
 export function admit(crossing: Crossing): Promise<void> | undefined {

@@ -54,6 +54,8 @@ function findTool({ tools, hidden }: CatalogSnapshot, address: ToolAddress): { r
 }
 
 function refuseUnknown(snapshot: CatalogSnapshot, address: ToolAddress | undefined, rawAddress: unknown): never {
+  const refusal = address && snapshot.refused?.get(address);
+  if (refusal) throw new GloveboxError(refusal.code, refusal.message, { hint: refusal.hint });
   const withheld = address && snapshot.withheld?.get(address);
   if (withheld) {
     const { message, hint } = describeWithheld(withheld);

@@ -4,6 +4,8 @@ import { defined } from "../../domain/index.ts";
 import type { CallProgress, Decision, JsonObject } from "../../domain/index.ts";
 
 import type { CallAnswer, Crossing, InvokeOptions } from "../crossing.ts";
+import type { WaitingCall } from "../deadlines.ts";
+import { callSkill } from "./call-skill.ts";
 
 export function skipInDryRun(crossing: Crossing): void {
   const { bridge, isSkipped, call, verdict, target } = crossing;
@@ -36,7 +38,7 @@ export function invoke(crossing: Crossing): Promise<void> {
     if (bridge.deadlines.close(waiting)) reject(thrown);
   };
   try {
-    makeCall(crossing, { signal: waiting.abort.signal, ...askPerson(crossing, waiting, fail) }).then(take, fail);
+    makeCall(crossing, waiting, askPerson(crossing, waiting, fail)).then(take, fail);
   } catch (thrown) {
     fail(thrown);
   }
@@ -49,7 +51,7 @@ export function invoke(crossing: Crossing): Promise<void> {
  */
 function askPerson(
   { bridge, call, tool, arrival }: Crossing,
-  waiting: ReturnType<Crossing["bridge"]["deadlines"]["open"]>,
+  waiting: WaitingCall,
   fail: (thrown: unknown) => void,
 ): Pick<InvokeOptions, "askInput"> {
   const { options, deadlines, slots } = bridge;
@@ -74,8 +76,12 @@ function askPerson(
   };
 }
 
-function makeCall(crossing: Crossing, how: Pick<InvokeOptions, "signal" | "askInput">): Promise<CallAnswer> {
-  const { signal } = how;
+function makeCall(
+  crossing: Crossing,
+  waiting: WaitingCall,
+  asking: Pick<InvokeOptions, "askInput">,
+): Promise<CallAnswer> {
+  const { signal } = waiting.abort;
   const { bridge, seq, call, entry, target, trace } = crossing;
   const { tool, answer, judge } = target;
   const { options, emit, hostTime } = bridge;
@@ -85,6 +91,7 @@ function makeCall(crossing: Crossing, how: Pick<InvokeOptions, "signal" | "askIn
     const decide = (args: JsonObject): Decision => options.decide({ ...call, args }, judge?.(args) ?? tool);
     return answer(call.args, { signal, onSent, spend, decide }).then((value) => ({ value, attachments: [] }));
   }
+  if (tool.origin.kind === "skill") return callSkill(crossing, waiting);
   const onProgress = (progress: CallProgress): void => emit({ kind: "progress", seq, tool: tool.address, progress });
-  return options.invoke(tool, call.args, { ...how, onProgress, onSent, spend, ...defined({ trace }) });
+  return options.invoke(tool, call.args, { ...asking, signal, onProgress, onSent, spend, ...defined({ trace }) });
 }

@@ -63,6 +63,7 @@ function describeIntent({ bridge, call, tool, verdict, rawArgs, isSkipped }: Cro
     rule: decision.rule,
     seq: call.seq,
     server: tool.origin.connector,
+    under: bridge.under,
   });
 }
 

@@ -241,6 +241,7 @@ test("listSettingPaths lists every setting", () => {
     "server.tls.cert",
     "server.tls.key",
     "server.trustedProxies",
+    "skills.folder",
     "store.durability",
     "store.minFreeBytes",
     "store.url",

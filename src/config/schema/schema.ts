@@ -18,7 +18,7 @@ import { serverSchema as listenSchema } from "./server-schema.ts";
 import { adapterSchema, openapiSchema, pinSchema, serverSchema } from "./upstream-schema.ts";
 import { notifySchema } from "./notify-schema.ts";
 import { anomaliesSchema, metricsSchema, tracesSchema } from "./telemetry-schema.ts";
-import { choice, flag, integer, optional } from "./fields.ts";
+import { choice, flag, integer, nonEmptyString, optional } from "./fields.ts";
 
 const MIB = 1024 * 1024;
 const MOST_TOKENS = 25_000;
@@ -176,6 +176,15 @@ export const configSchema = z.strictObject({
     .describe(
       "Encrypted deliveries to programs, used to resume executions after a suspension or crash and to replay them.",
     ),
+  skills: z
+    .strictObject({
+      folder: optional(
+        nonEmptyString,
+        "Where approved skills are written, relative to the folder of this configuration. Default: beside the store.",
+      ),
+    })
+    .prefault({})
+    .describe("Skills: tools that people and models write."),
   server: listenSchema,
 });
 

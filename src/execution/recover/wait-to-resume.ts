@@ -56,10 +56,10 @@ export async function findUnchangedTools(
 }
 
 /** The first tool whose server is configured and lists no tools at all, so it has not answered yet. */
-function findAway({ namespaces, withheld }: CatalogSnapshot, used: readonly UsedTool[]): UsedTool | undefined {
+function findAway({ namespaces, withheld, refused }: CatalogSnapshot, used: readonly UsedTool[]): UsedTool | undefined {
   return used.find(({ tool, definition }) => {
     const address = parseToolAddress(tool);
-    if (definition === undefined || (address && withheld?.has(address))) return false;
+    if (definition === undefined || (address && (withheld?.has(address) || refused?.has(address)))) return false;
     return namespaces.some(({ name, tools }) => tools.length === 0 && tool.startsWith(`${name}.`));
   });
 }
@@ -68,6 +68,8 @@ function findAway({ namespaces, withheld }: CatalogSnapshot, used: readonly Used
 function refuseChanged(snapshot: CatalogSnapshot, { tool, seq, definition }: UsedTool): void {
   if (definition === undefined || tool.startsWith("glovebox.")) return;
   const address = parseToolAddress(tool);
+  const refusal = address && snapshot.refused?.get(address);
+  if (refusal) throw new GloveboxError(refusal.code, refusal.message, { hint: refusal.hint });
   const now = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address))?.digest;
   if (now === definition) return;
   const isChanged = now !== undefined || (address !== undefined && snapshot.withheld?.has(address) === true);

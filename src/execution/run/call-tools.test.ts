@@ -37,6 +37,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     admit: async ({ wallMs }) => ({ wallMs, release: async () => undefined }),
     snapshot: async () => snapshotOf(TOOLS),
     keepValue: unused,
+    analyze: unused,
     bridge: (_execution, _snapshot, _request, { signal }) => {
       signal.addEventListener("abort", () => ended.abort());
       return bridge;

@@ -18,6 +18,7 @@ import type { ExecutionRequest, PlainCall } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
 import { emptyResult, settleFailure, toMismatchFindings, toTenths, withCancelReason } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
+import { createSkillCaller } from "./call-skill.ts";
 
 /** The execution, and the reply to each call in the order of the request; no replies when it failed as a whole. */
 export interface ToolCallsResult {
@@ -25,7 +26,8 @@ export interface ToolCallsResult {
   readonly replies: readonly Reply[];
 }
 
-type CallDeps = SettleDeps & Pick<ExecutionDeps, "admit" | "bridge" | "keepValue" | "log" | "snapshot">;
+type CallDeps = SettleDeps &
+  Pick<ExecutionDeps, "admit" | "analyze" | "bridge" | "keepValue" | "log" | "skills" | "snapshot">;
 
 /** Makes the calls of an execution that was opened with `toCallSource`. */
 export async function callTools(
@@ -56,7 +58,8 @@ async function attempt(
   const snapshot = await unlessCancelled(deps.snapshot(request.principal, needed), request.signal);
   const ended = new AbortController();
   const signal = AbortSignal.any([request.signal, ended.signal]);
-  const bridge = deps.bridge(opening, snapshot, request, { signal });
+  const { callSkill } = createSkillCaller(execution, request, deps);
+  const bridge = deps.bridge(opening, snapshot, request, { signal, ...defined({ callSkill }) });
   const made = plain.map(({ address, args }) => bridge.call(address, JSON.stringify(args)));
   const replies = await Promise.all(made).finally(() => ended.abort());
   await bridge.recorded();

@@ -14,6 +14,7 @@ import type { StartedExecution, TableEntry } from "../running-table.ts";
 import { markDryRun, settleFailure, settleRefusal, withCancelReason } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
 import { analyzeProgram } from "./analyze-program.ts";
+import { findRefusedSkill } from "./call-skill.ts";
 
 /** What an execution needs from its opening to its end. */
 export interface RunDeps
@@ -66,6 +67,8 @@ export async function attempt(
   const { analyzed, snapshot } = await analyzeProgram(request, deps);
   if (!analyzed.ok) return settleRefusal(opening.execution, analyzed, deps);
   const { program } = analyzed;
+  const refusal = findRefusedSkill(program, snapshot);
+  if (refusal) return settleRefusal(opening.execution, { ok: false, error: refusal, findings: program.findings }, deps);
   const checking = deps.check(program, request, snapshot);
   if (checking instanceof Promise && deps.typeCheck === "beside")
     return deps.runProgram(opening, request, { snapshot, program, checking });

@@ -357,4 +357,28 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX passkeys_by_principal ON passkeys (principal);
 `,
+  // Versions of skills, which never change, and their files by digest.
+  `
+  CREATE TABLE skill_files (digest TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT;
+  CREATE TABLE skill_versions (
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    address TEXT NOT NULL COLLATE NOCASE,
+    digest TEXT NOT NULL,
+    files TEXT NOT NULL,
+    grants TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    state TEXT NOT NULL,
+    author TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    decided_by TEXT,
+    decided_at INTEGER,
+    note TEXT,
+    signature TEXT,
+    PRIMARY KEY (name, version)
+  ) STRICT;
+  CREATE INDEX skill_versions_by_address ON skill_versions (address);
+  CREATE TABLE skill_revision (revision INTEGER NOT NULL) STRICT;
+  INSERT INTO skill_revision VALUES (0);
+`,
 ];

@@ -25,6 +25,7 @@ import { createPins, createShapes } from "./tables/pins.ts";
 import { createQuotas } from "./tables/quotas.ts";
 import { createLabels, createResults } from "./tables/results.ts";
 import { createMeta, createSecrets } from "./tables/secrets.ts";
+import { createSkills } from "./tables/skills.ts";
 
 /** About as much as the records of a small execution. */
 const CHECK_BYTES = 16 * 1024;
@@ -121,6 +122,7 @@ function assemble(connection: Connection, options: StoreOptions): Store {
     labels: createLabels(connection),
     approvals: createApprovals(connection),
     identity: createIdentity(connection),
+    skills: createSkills(connection),
     cancellations: createCancellations(connection),
     unlock: seal.unlock,
     sealOlder: createSealOlder(connection, seal),

@@ -14,6 +14,7 @@ export const ACTIONS: readonly string[] = `
   secret.set secret.lent secret.refused secret.removed key.rotated
   approval.requested approval.decided approval.used approval.expired approval.revoked approval.overtaken
   input.requested input.decided input.expired input.revoked
+  skill.submitted skill.approved skill.rejected skill.revoked skill.thawed skill.restored skill.unchanged
   labels.cleared tool.pinned tool.held tool.approved tool.rejected
   upstream.connected upstream.failed upstream.suspended upstream.restart upstream.login upstream.logout upstream.revoked
   upstream.request upstream.request.refused

@@ -16,6 +16,7 @@ import type {
 } from "../../execution/index.ts";
 import type { Identity } from "../../identity/index.ts";
 import type { ApprovalDesk, createAlwaysRules, createLabelDesk } from "../../policy/index.ts";
+import type { SkillDesk } from "../../skills/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { HttpDoor, McpDoor, OpenGateway } from "../gateway.ts";
 
@@ -50,6 +51,8 @@ export interface OperatorRecords extends AsyncDisposable {
   /** Labels that new sessions inherit. */
   readonly labels: ReturnType<typeof createLabelDesk>;
   readonly logins: Logins;
+  /** Versions of skills, and decisions about them. */
+  readonly skills: SkillDesk;
   /** Packages of servers that start with npx. */
   readonly updatePackage: ReturnType<typeof createUpdatePackage<ToolChanges[number]>>;
   /** The history, and the power to cancel what another process runs. */

@@ -19,6 +19,7 @@ import { addRun } from "./run-command.ts";
 import { addSecrets } from "./secrets-commands.ts";
 import { addServing } from "./serve-commands.ts";
 import { addCatalog, addServers } from "./servers/servers-commands.ts";
+import { addSkills } from "./skills/skills-commands.ts";
 import { addTrust } from "./trust-command.ts";
 
 /** Errors of usage or configuration, not of a program. */
@@ -39,6 +40,7 @@ const GROUPS = [
   addPolicy,
   addLabels,
   addExecutions,
+  addSkills,
   addAudit,
 ];
 

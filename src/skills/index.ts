@@ -1,0 +1,8 @@
+/** The front door of `skills`: their versions, their review, and what programs get of them. */
+
+export { writeFolder } from "./folder/approved-folder.ts";
+export { readFolder } from "./folder/read-folder.ts";
+export type { SkillDesk, SkillDetails } from "./open-desk.ts";
+export { offerSkills, openSkillRecords } from "./open-skills.ts";
+export type { SkillFiles } from "./skill.ts";
+export type { ListedSkill } from "./versions.ts";

@@ -1,0 +1,79 @@
+/** The signature of an approval: over the digests of all files, the grants, and who approved. */
+
+import { z } from "zod";
+
+import { parsePublicKey } from "../ledger/index.ts";
+import type { createSigner } from "../ledger/index.ts";
+import { canonicalJson, parseConnectorId, parseDigest, parseJson, parseToolAddress } from "../domain/index.ts";
+import type { Digest, Instant, Json } from "../domain/index.ts";
+import type { FileDigests, SkillGrant, SkillRow } from "./skill.ts";
+
+/** The key of this gateway. */
+export type SkillSigner = Pick<ReturnType<typeof createSigner>, "key" | "signText" | "checkText">;
+
+const PURPOSE = "glovebox skill approval, version 1";
+
+const parsedBy = <Value>(parse: (raw: unknown) => Value | undefined) =>
+  z.custom<Value>((raw) => parse(raw) !== undefined);
+
+const APPROVAL = z.strictObject({
+  reviewer: z.string(),
+  at: z.int(),
+  /** The reviewer is the author, which only a gateway without logins permits. */
+  selfReviewed: z.boolean(),
+  key: parsedBy(parsePublicKey),
+  signature: z.string().regex(/^[A-Za-z0-9_-]{86}$/),
+});
+export type SkillApproval = Readonly<z.infer<typeof APPROVAL>>;
+
+const FILES = z.record(z.string(), parsedBy<Digest>(parseDigest));
+const GRANTS = z.array(
+  z.strictObject({
+    address: parsedBy(parseToolAddress),
+    connector: parsedBy(parseConnectorId),
+    remoteName: z.string(),
+    definition: parsedBy(parseDigest),
+    effect: z.enum(["read", "write", "destroy", "unknown"]),
+  }),
+);
+
+/** What is signed besides the reviewer. */
+type SignedRow = Pick<SkillRow, "name" | "version" | "address" | "digest" | "files" | "grants" | "author">;
+
+export async function signVersion(
+  row: SignedRow,
+  approval: { readonly reviewer: string; readonly at: Instant; readonly selfReviewed: boolean },
+  signer: SkillSigner,
+): Promise<SkillApproval> {
+  return { ...approval, key: signer.key, signature: await signer.signText(PURPOSE, toText(row, approval)) };
+}
+
+/** Returns what is wrong with the signature of a row; `undefined` if this gateway signed exactly this. */
+export async function findForgery(row: SkillRow, signer: SkillSigner): Promise<string | undefined> {
+  const approval = parseApproval(row.signature);
+  if (!approval) return "its approval is not signed";
+  if (approval.key !== signer.key) return `its approval is signed by the key ${approval.key} of another gateway`;
+  const { signature, key: _, ...signed } = approval;
+  const isGood = await signer.checkText(PURPOSE, toText(row, signed), signature);
+  return isGood ? undefined : "its record was changed after its approval";
+}
+
+function toText(
+  { name, version, address, digest, files, grants, author }: SignedRow,
+  approval: Omit<SkillApproval, "key" | "signature">,
+): string {
+  const parts: Json = { name, version, address, digest, author, ...approval };
+  return canonicalJson({ ...parts, files: parseJson(files) ?? null, grants: parseJson(grants) ?? null });
+}
+
+export function parseApproval(text: string | null): SkillApproval | undefined {
+  return text === null ? undefined : APPROVAL.safeParse(parseJson(text)).data;
+}
+
+export function parseFiles(text: string): FileDigests | undefined {
+  return FILES.safeParse(parseJson(text)).data;
+}
+
+export function parseGrants(text: string): readonly SkillGrant[] | undefined {
+  return GRANTS.safeParse(parseJson(text)).data;
+}

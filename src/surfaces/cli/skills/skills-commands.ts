@@ -1,0 +1,171 @@
+/** `glovebox skills`: submits folders, shows what a version does, and decides about it. Only people can reach it. */
+
+import { resolve } from "node:path";
+
+import type { Command } from "commander";
+
+import { GloveboxError } from "../../../domain/index.ts";
+import { readFolder, writeFolder } from "../../../skills/index.ts";
+import type { ListedSkill } from "../../../skills/index.ts";
+import { parseCount } from "../add-command.ts";
+import type { Commands, Invocation } from "../add-command.ts";
+import { EXIT } from "../powers.ts";
+import { printLine } from "../print.ts";
+import { describeFiles, describeSkill, toShown } from "./print-skill.ts";
+
+interface ChoiceFlags {
+  readonly number?: number;
+  readonly digest?: string;
+}
+
+interface ApproveFlags extends ChoiceFlags {
+  readonly without?: string[];
+}
+
+export function addSkills(program: Command, { addJsonCommand }: Commands): void {
+  const skills = addJsonCommand(program, "skills", "list skills: their versions, states and digests", list);
+  addJsonCommand(skills, "list", "the same", list);
+  addJsonCommand(skills, "submit <folder>", "store the skill in a folder as a version that waits for review", submit);
+  addJsonCommand(skills, "import <folder>", "the same, for a folder that another gateway exported", submit);
+  addReviews(skills, { addJsonCommand });
+  addJsonCommand(skills, "rollback <name>", "submit an earlier approved version again, for review", rollback).option(
+    "--to <number>",
+    "this version, by default the last one before",
+    parseCount,
+  );
+  addJsonCommand(skills, "verify", "verify the signature and every file of all approved skills", verify);
+  addJsonCommand(skills, "thaw <name>", "sign a frozen skill again, for its tools as they are now", thaw);
+  addJsonCommand(skills, "restore <name>", "write the approved files to the folder of skills again", restore);
+}
+
+/** Commands about one version. */
+function addReviews(skills: Command, { addJsonCommand }: Pick<Commands, "addJsonCommand">): void {
+  addJsonCommand(skills, "show <name>", "show what a version does, may call and changes", show)
+    .option("--number <number>", NUMBER, parseCount)
+    .option("--digest <digest>", DIGEST);
+  addJsonCommand(skills, "diff <name>", "show what a version changes since the last approved one", diff)
+    .option("--number <number>", NUMBER, parseCount)
+    .option("--digest <digest>", DIGEST);
+  addJsonCommand(skills, "approve <name>", "approve and sign a version that waits for review", approve)
+    .option("--number <number>", NUMBER, parseCount)
+    .option("--digest <digest>", DIGEST)
+    .option("--without <tool...>", "do not grant these tools");
+  addJsonCommand(skills, "reject <name>", "refuse a version that waits for review", reject)
+    .option("--number <number>", NUMBER, parseCount)
+    .option("--digest <digest>", DIGEST)
+    .requiredOption("--reason <text>", "what its author should change");
+  addJsonCommand(skills, "revoke <name>", "refuse every further call of an approved version", revoke)
+    .option("--number <number>", NUMBER, parseCount)
+    .option("--digest <digest>", DIGEST);
+  addJsonCommand(
+    skills,
+    "export <name> <folder>",
+    "write an approved version and its lock to a new folder",
+    exportSkill,
+  );
+}
+
+const NUMBER = "this version";
+const DIGEST = "only if the version has this digest";
+
+function toChoice(name: string, { number: version, digest }: ChoiceFlags) {
+  return { name, version, digest };
+}
+
+function describe({ name, version, state, digest, frozen }: ListedSkill): string {
+  return `${name} version ${version}: ${state}${frozen === undefined ? "" : `, frozen: ${frozen}`} (${digest})`;
+}
+
+/** `--json` prints an array, which scripts rely on. */
+async function list({ flags, terminal, openRecords, print }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const skills = await records.skills.list();
+  print(skills, skills.map(describe));
+  if (!flags.json && skills.length === 0)
+    printLine(terminal.stderr, "No skill is stored: `glovebox skills submit DIR`");
+}
+
+async function submit({ openGateway, principal, terminal, print }: Invocation, folder: string): Promise<void> {
+  const files = await readFolder(resolve(terminal.cwd, folder));
+  await using gateway = await openGateway();
+  const submitted = await gateway.submitSkill(files, principal);
+  print(submitted, [describe(submitted)]);
+  printLine(terminal.stderr, `Review it with \`glovebox skills show ${submitted.name}\``);
+}
+
+async function show({ flags, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
+  await using records = await openRecords();
+  const details = await records.skills.show(toChoice(name, flags));
+  print(toShown(details), describeSkill(details));
+}
+
+async function diff({ flags, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
+  await using records = await openRecords();
+  const { before, files, version } = await records.skills.show(toChoice(name, flags));
+  const lines = describeFiles(before?.files ?? new Map(), files);
+  print({ name, version, before: before?.row.version, lines }, lines);
+}
+
+async function approve(
+  { flags, principal, openRecords, print }: Invocation<ApproveFlags>,
+  name: string,
+): Promise<void> {
+  await using records = await openRecords();
+  const approved = await records.skills.approve({ ...toChoice(name, flags), without: flags.without }, principal);
+  print(approved, [describe(approved)]);
+}
+
+async function reject(
+  { flags, principal, openRecords, print }: Invocation<ChoiceFlags & { readonly reason: string }>,
+  name: string,
+): Promise<void> {
+  await using records = await openRecords();
+  const rejected = await records.skills.reject(toChoice(name, flags), flags.reason, principal);
+  print(rejected, [describe(rejected)]);
+}
+
+async function revoke({ flags, principal, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
+  await using records = await openRecords();
+  const revoked = await records.skills.revoke(toChoice(name, flags), principal);
+  print(revoked, [describe(revoked)]);
+}
+
+async function rollback(
+  { flags, principal, openRecords, print }: Invocation<{ readonly to?: number }>,
+  name: string,
+): Promise<void> {
+  await using records = await openRecords();
+  const submitted = await records.skills.rollback({ name, version: flags.to }, principal);
+  print(submitted, [describe(submitted)]);
+}
+
+async function exportSkill({ terminal, openRecords, print }: Invocation, name: string, folder: string): Promise<void> {
+  await using records = await openRecords();
+  const { skill, files } = await records.skills.exportFiles({ name });
+  await writeFolder(resolve(terminal.cwd, folder), files);
+  print({ ...skill, folder }, [describe(skill)]);
+}
+
+/** Exit 1 if anything differs from what was approved. */
+async function verify({ openRecords, print }: Invocation): Promise<number> {
+  await using records = await openRecords();
+  const verified = await records.skills.verify();
+  print({ skills: verified }, verified.map(describe));
+  return verified.some(({ frozen }) => frozen !== undefined) ? EXIT.failed : EXIT.done;
+}
+
+async function thaw({ openGateway, principal, print }: Invocation, name: string): Promise<void> {
+  await using gateway = await openGateway();
+  const thawed = await gateway.thawSkill(name, principal);
+  if (thawed.frozen !== undefined)
+    throw new GloveboxError("SKILL_FROZEN", `${name} is still frozen: ${thawed.frozen}`, {
+      hint: `\`glovebox skills restore ${name}\` writes the approved files again`,
+    });
+  print(thawed, [describe(thawed)]);
+}
+
+async function restore({ principal, openRecords, print }: Invocation, name: string): Promise<void> {
+  await using records = await openRecords();
+  const restored = await records.skills.restore({ name }, principal);
+  print(restored, [describe(restored)]);
+}
