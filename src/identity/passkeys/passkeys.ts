@@ -166,7 +166,7 @@ function invalid(): GloveboxError {
 }
 
 function notFound(): GloveboxError {
-  return new GloveboxError("REQUEST_NOT_FOUND", "There is no such passkey", {
+  return new GloveboxError("REQUEST_NOT_FOUND", "This passkey does not exist", {
     hint: "`glovebox people passkeys` lists them",
   });
 }
