@@ -81,9 +81,10 @@ test("claims that are not in the token are read at the provider, for the same su
 });
 
 test("a person of a provider has neither a password nor roles of this gateway, until they are reset", async (t) => {
-  const { logIn, identity, post, rolesOf } = await startWithProviders(t);
+  const { logIn, identity, post, rolesOf, origin } = await startWithProviders(t);
   const session = cookieOf(await logIn());
   await assert.rejects(identity.logins.invite("ada", OPERATOR), { code: "REQUEST_CONFLICT" });
+  assert.equal((await post("/api/passkeys/start", {}, { origin, cookie: session })).status, 409);
   await assert.rejects(identity.people.setRoles("ada", ["agent"], OPERATOR), { code: "REQUEST_CONFLICT" });
   await identity.people.reset("ada", OPERATOR);
   assert.equal(await rolesOf(session), 401);
