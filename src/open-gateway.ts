@@ -120,10 +120,9 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const keeper = opened.use(openReaper());
   const feed = await openFeed(settings, { now: Date.now, report });
   const records = opened.use(await openRecords(settings, host, defined({ onCommitted: feed?.committed })));
-  const { store, ledger, vault, seed } = records;
+  const { store, ledger, vault } = records;
   const { source, folder: _, ...sections } = settings;
-  const start = { source: source.kind, sections, version: VERSION, process: nameProcess() };
-  opened.use(await recordLife({ store, ledger, seed, ...start }));
+  opened.use(await recordLife({ ...records, source: source.kind, sections, version: VERSION, process: nameProcess() }));
   const policyPowers = { settings: settings.policy, everyMs: POLL_MS, record: records.record, meta: store.meta, warn };
   const policy = opened.use(await openPolicy({ ...policyPowers, ...defined({ file: followRuleFiles(settings) }) }));
   await vault.ready();
@@ -134,11 +133,11 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
   const upstreams = await openUpstreams(settings, { records, egress, host }, keeper);
   const { connectors, borrowers } = upstreams;
   for (const connector of connectors) opened.use(connector);
-  const shapes = settings.catalog.learn ? opened.use(await openShapesFor(records)) : undefined;
+  const shapes = settings.catalog.learn ? opened.use(await openShapes({ ...records, now: Date.now })) : undefined;
   upstreams.startEager();
   opened.use(watchRestarts({ connectors, values: store.meta, everyMs: POLL_MS }));
   opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: POLL_MS }));
-  const { catalog, ...skills } = openTools(settings, { records, ...upstreams }, opened);
+  const { catalog, ...skills } = openTools(settings, records, { ...upstreams, opened });
   const children = { ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed };
   const sandbox = opened.use(openSandbox({ ...children, warm: options.runsPrograms === false ? 0 : 1 }));
   const approvals = opened.use(await openQueue(settings, records, { ...host, beforeDecided: () => policy.refresh() }));
@@ -173,25 +172,14 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
 }
 
 /** The tools of all upstreams, and approved skills beside them. */
-function openTools(
-  settings: Settings,
-  {
-    records,
-    connectors,
-    pinModeOf: modeOf,
-  }: Awaited<ReturnType<typeof createUpstreams>> & { readonly records: Records },
-  opened: AsyncDisposableStack,
-) {
+function openTools(settings: Settings, records: Records, { connectors, pinModeOf: modeOf, opened }: ToolParts) {
   const known = { pins: { store: records.store.pins, record: records.record, modeOf }, ...reviewTools(settings) };
   const tools = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...known }));
   return offerSkills(tools, toSkillRecords(settings, records));
 }
 
-interface Foundation {
-  readonly records: Records;
-  readonly egress: Egress;
-  readonly host: HostPowers;
-}
+type Foundation = { readonly records: Records; readonly egress: Egress; readonly host: HostPowers };
+type ToolParts = Awaited<ReturnType<typeof createUpstreams>> & { readonly opened: AsyncDisposableStack };
 
 /** Exports of the ledger, its retention and telemetry. */
 async function openObservers(
@@ -209,8 +197,9 @@ async function openObservers(
   records.ledger.onAppended(() => exporter.wake());
   opened.use(startRetention({ ...common, ...settings.ledger, exports: settings.audit.exports.map(({ id }) => id) }));
   const collector = process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-  const createTraceId = (): string => drawHex(16);
-  return opened.use(await openTelemetry(feed, { ...common, settings, egress, collector, createTraceId, ...host }));
+  return opened.use(
+    await openTelemetry(feed, { ...common, settings, egress, collector, createTraceId: () => drawHex(16), ...host }),
+  );
 }
 
 function openUpstreams(
@@ -230,11 +219,6 @@ function openUpstreams(
     write: (entry) => ledger.write(entry, "batched"),
     packages: { folder: records.packageFolder, record: records.record },
   });
-}
-
-function openShapesFor({ store: { shapes: store }, ledger }: Records): ReturnType<typeof openShapes> {
-  const drifted = { actor: "gateway", action: "shape.drifted" };
-  return openShapes({ store, now: Date.now, record: (drift) => ledger.write({ ...drifted, ...drift }) });
 }
 
 /** Opens a sandbox and nothing else: no store, no upstream, no network. */

@@ -1,9 +1,7 @@
 /** Opens what a store keeps: the same way for a whole gateway and for every command that needs no upstream. */
 
-import { dirname, join } from "node:path";
-
 import { compareTools, findChange, listKnownTools, openHeldDefinitions } from "./catalog/index.ts";
-import { createReachCheck, openRuleBook } from "./config/index.ts";
+import { createReachCheck, findStoreFiles, openRuleBook } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createLease, createLoginStore, createLogins, requestRestart, resolveProxyLogin } from "./connectors/index.ts";
 import { createUpdatePackage } from "./connectors/index.ts";
@@ -41,7 +39,7 @@ export async function openRecords(
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await openStore({ ...place, now: Date.now, announce }));
   // What is signed or sealed in memory ends with the process, and so do its keys.
-  const files = toFiles(place.path);
+  const files = findStoreFiles(place.path);
   const { seed, isNew } = files
     ? loadSigningKey(files.signingKey, drawBytes)
     : { seed: drawBytes(SEED_BYTES), isNew: true };
@@ -58,23 +56,16 @@ export async function openRecords(
 
 /** Where the key of the vault is: in the environment, or in a file beside the store. */
 function toKeys(path: string) {
-  const environmentKey = process.env["GLOVEBOX_ENCRYPTION_KEY"] ?? (toFiles(path) ? undefined : drawHex(SEED_BYTES));
+  const { vaultKey: keyFile } = findStoreFiles(path) ?? { vaultKey: "" };
+  const environmentKey = process.env["GLOVEBOX_ENCRYPTION_KEY"] ?? (keyFile === "" ? drawHex(SEED_BYTES) : undefined);
   const nextEnvironmentKey = process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"];
-  const keyFile = join(dirname(path), "glovebox.key");
   return { keyFile, random: drawBytes, ...defined({ environmentKey, nextEnvironmentKey }) };
-}
-
-/** The files beside a store; none for a store in memory. */
-function toFiles(path: string) {
-  if (path === ":memory:") return undefined;
-  const folder = dirname(path);
-  return { head: `${path}.head`, signingKey: join(folder, "ledger.key"), packages: join(folder, "servers") };
 }
 
 /** For commands that only read: creates neither a store nor a key nor a record. */
 export async function readRecords(settings: Settings, { announce } = createHostPowers()): Promise<StoredRecords> {
   const store = await openStoreToRead({ ...settings.store, now: Date.now, announce });
-  const files = toFiles(settings.store.path);
+  const files = findStoreFiles(settings.store.path);
   await unlockToRead({ store, now: Date.now, ...toKeys(settings.store.path) });
   return {
     history: createHistory({ store, now: Date.now, engine: settings.sandbox.engine, isolation: LEAST }),

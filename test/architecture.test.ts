@@ -105,14 +105,14 @@ test("every folder of src is a room, and every room has a front door", () => {
   );
 });
 
-test("the composition root is four files with at most 625 lines in total", () => {
+test("the composition root is four files with at most 600 lines in total", () => {
   const root = readdirSync("src", { withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     .map(({ name }) => name);
   assert.deepEqual(root.toSorted(), ["host-powers.ts", "main.ts", "open-gateway.ts", "open-records.ts"]);
   const lines = root.map((file) => readFileSync(join("src", file), "utf8").split("\n").length - 1);
   const total = lines.reduce((sum, count) => sum + count, 0);
-  assert.ok(total <= 625, `The composition root has ${total} lines: move logic into a room`);
+  assert.ok(total <= 600, `The composition root has ${total} lines: move logic into a room`);
 });
 
 test("a room imports only the rooms it may, and only through their front door", () => {

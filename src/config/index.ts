@@ -6,7 +6,7 @@ export { describeConfig } from "./describe-config.ts";
 export { parseRules } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
 export type { ConfigText } from "./load-settings.ts";
-export { createOwnMask, createReachCheck } from "./named-paths.ts";
+export { createOwnMask, createReachCheck, findStoreFiles } from "./named-paths.ts";
 export { parseNetworkPolicy } from "./schema/network-schema.ts";
 export type { WrittenNetworkPolicy } from "./schema/network-schema.ts";
 export { parseLimits } from "./schema/sandbox-schema.ts";

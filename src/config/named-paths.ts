@@ -104,9 +104,18 @@ function listStoreFiles(path: string, configFolder: string): readonly GuardedPat
     remedy: "; or remove store.url, because the default store is outside of every project",
   };
   const files = [path, ...["-wal", "-shm", ".head"].map((ending) => path + ending)];
-  const keys = ["glovebox.key", "ledger.key"].map((name) => join(folder, name));
+  const beside = findStoreFiles(path);
+  const keys = beside ? [beside.vaultKey, beside.signingKey] : [];
   const isOwn = !isReached(folder, { path: configFolder, ...store });
   return [{ path: folder, ...store, isOwn }, ...[...files, ...keys].map((file) => ({ path: file, ...store }))];
+}
+
+/** The files of Glovebox beside a store; `undefined` for a store in memory. */
+export function findStoreFiles(path: string) {
+  if (path === SQLITE_MEMORY) return undefined;
+  const beside = (name: string): string => join(dirname(path), name);
+  const keys = { vaultKey: beside("glovebox.key"), signingKey: beside("ledger.key") };
+  return { ...keys, head: `${path}.head`, packages: beside("servers") };
 }
 
 /** Compares identities and not names: links, mounts and case can give one folder several names. */

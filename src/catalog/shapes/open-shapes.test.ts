@@ -37,7 +37,7 @@ async function withShapes(use: (ear: Ear) => Promise<void>): Promise<void> {
   await using store = await openStore({ path: ":memory:", now: () => 5 });
   const drifts: Drift[] = [];
   const record = async (drift: Drift) => drifts.push(drift);
-  await using shapes = await openShapes({ store: store.shapes, now: () => 5, record });
+  await using shapes = await openShapes({ store, now: () => 5, record });
   await use({ store, shapes, drifts });
 }
 
@@ -80,7 +80,7 @@ describe("a learned shape", () => {
   it("a learned shape is loaded again in the next session", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(shapes, [{ id: 1 }]);
-      await using later = await openShapes({ store: store.shapes, now: () => 6, record: async () => undefined });
+      await using later = await openShapes({ store, now: () => 6, record: async () => undefined });
       assert.deepEqual(find(later), find(shapes));
       await observe(later, [{ id: "x" }]);
       assert.deepEqual(find(later), {
@@ -124,14 +124,19 @@ describe("a learned shape", () => {
       const row = { connector, remoteName, definition: TOOL.digest, samples: 3, changedAt: 1 };
       for (const shape of ["{", '{"type":"string"}']) {
         await store.shapes.put({ ...row, shape });
-        await using shapes = await openShapes({ store: store.shapes, now: () => 6, record: async () => undefined });
+        await using shapes = await openShapes({ store, now: () => 6, record: async () => undefined });
         assert.equal(find(shapes), undefined);
       }
     }));
 });
 
 describe("a drift", () => {
-  const drift = (samples: number): Drift => ({ subject: "demo.list", detail: { definition: TOOL.digest, samples } });
+  const drift = (samples: number): Drift => ({
+    actor: "gateway",
+    action: "shape.drifted",
+    subject: "demo.list",
+    detail: { definition: TOOL.digest, samples },
+  });
 
   it("a drift is recorded once per change when a result differs from five earlier ones", () =>
     withShapes(async ({ shapes, drifts }) => {
@@ -146,7 +151,7 @@ describe("a drift", () => {
   it("a drift does not stop learning if it cannot be recorded", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 5 });
     const record = async (): Promise<never> => Promise.reject(new Error("full"));
-    await using shapes = await openShapes({ store: store.shapes, now: () => 5, record });
+    await using shapes = await openShapes({ store, now: () => 5, record });
     await observe(shapes, [1, 2, 3, 4, 5, "six"]);
     assert.deepEqual(find(shapes), { type: ["number", "string"], description: "learned from 6 results" });
   });
@@ -173,7 +178,7 @@ describe("a tool whose results depend on its arguments", () => {
       await observe(shapes, [rows("x", "y")], TOOL, { sql: "a" });
       await observe(shapes, [rows("z", "w")], TOOL, { sql: "b" });
       const record = async (drift: (typeof drifts)[number]): Promise<unknown> => drifts.push(drift);
-      await using later = await openShapes({ store: store.shapes, now: () => 6, record });
+      await using later = await openShapes({ store, now: () => 6, record });
       await observe(later, [rows("x", "y")], TOOL, { sql: "a" });
       assert.equal(find(later), undefined);
     }));
@@ -212,7 +217,7 @@ describe("learning", () => {
   it("continues to learn without the store", async () => {
     const store = await openStore({ path: ":memory:", now: () => 5 });
     await store.close();
-    await using shapes = await openShapes({ store: store.shapes, now: () => 5, record: async () => undefined });
+    await using shapes = await openShapes({ store, now: () => 5, record: async () => undefined });
     await observe(shapes, ["a"]);
     assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 1 result" });
   });

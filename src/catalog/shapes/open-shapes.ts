@@ -36,12 +36,14 @@ export interface Shapes extends AsyncDisposable {
 
 /** A change of an established shape by a new result. */
 export interface Drift {
+  readonly actor: "gateway";
+  readonly action: "shape.drifted";
   readonly subject: string;
   readonly detail: JsonObject;
 }
 
 export interface ShapesOptions {
-  readonly store: Store["shapes"];
+  readonly store: Pick<Store, "shapes">;
   readonly now: () => Instant;
   /** Records a drift; called at most once for each change of a shape. */
   readonly record: (drift: Drift) => Promise<unknown>;
@@ -76,7 +78,7 @@ interface LearnedShape {
 }
 
 /** Loads the shapes of earlier sessions. If the store cannot be read, learning starts again. */
-export async function openShapes({ store, now, record }: ShapesOptions): Promise<Shapes> {
+export async function openShapes({ store: { shapes: store }, now, record }: ShapesOptions): Promise<Shapes> {
   const learned = new Map<string, LearnedShape>();
   const waiting: (readonly [Tool, JsonObject, Json])[] = [];
   let version = 0;
@@ -106,7 +108,7 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
     timer = undefined;
     const changed = [...learned.values()].filter((one) => one.isDirty).map(publish);
     if (changed.length > 0) version += 1;
-    flushing = flushing.then(() => save(changed, { store, now, record }));
+    flushing = flushing.then(() => save(changed, { store: { shapes: store }, now, record }));
     return flushing;
   }
 
@@ -205,12 +207,21 @@ function publish(known: LearnedShape): LearnedShape {
 }
 
 /** Ignores failures: the next change tries again. */
-async function save(changed: readonly LearnedShape[], { store, now, record }: ShapesOptions): Promise<void> {
+async function save(
+  changed: readonly LearnedShape[],
+  { store: { shapes: store }, now, record }: ShapesOptions,
+): Promise<void> {
   for (const { connector, remoteName, definition, shape, samples, hasDrifted, address } of changed) {
     const text = JSON.stringify(toSchema(shape));
     const row = { connector, remoteName, definition, shape: text, samples, changedAt: now() };
     await store.put(row).catch(() => undefined);
-    if (hasDrifted) await record({ subject: address, detail: { definition, samples } }).catch(() => undefined);
+    const drift = {
+      actor: "gateway",
+      action: "shape.drifted",
+      subject: address,
+      detail: { definition, samples },
+    } as const;
+    if (hasDrifted) await record(drift).catch(() => undefined);
   }
 }
 
