@@ -16,4 +16,3 @@ export { createConfigSchema, defineConfig } from "./schema/schema.ts";
 export type { GloveboxConfig } from "./schema/schema.ts";
 export type { Settings } from "./settings.ts";
 export { followRuleFiles, openRuleBook } from "./rule-book.ts";
-export { builtinSettings } from "./to-settings.ts";

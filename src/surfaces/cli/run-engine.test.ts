@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { PassThrough, Readable } from "node:stream";
 import { test } from "node:test";
 
-import { builtinSettings } from "../../config/index.ts";
+import { parseSettings } from "../../config/index.ts";
 import { GloveboxError, parsePrincipalId } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import { runCli } from "./run-cli.ts";
@@ -28,7 +28,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     terminal,
     webFolder: "/",
     packageFolder: "/",
-    loadSettings: async () => builtinSettings(new Map(), "/"),
+    loadSettings: async () => parseSettings({}, { folder: "/" }, {}),
     readSettings: () => Promise.reject(new TypeError("not needed")),
     readWithoutPolicy: () => Promise.reject(new TypeError("not needed")),
     giveConsent: () => Promise.reject(new TypeError("not needed")),
