@@ -5,7 +5,8 @@ import { test } from "node:test";
 
 import { DEFAULT_LIMITS, defined } from "../domain/index.ts";
 import { FOLDER, parse, refusal } from "./fixtures/parse.ts";
-import { builtinSettings, defineConfig, parseSettings } from "./index.ts";
+import { defineConfig, parseSettings } from "./index.ts";
+import { builtinSettings } from "./to-settings.ts";
 
 const DEFAULTS = {
   source: { kind: "object" },
