@@ -47,8 +47,8 @@ const HOST_MUTANTS: readonly Mutant[] = [
     defense: "the host's own count of output",
     patch: {
       file: "program/program-output.ts",
-      from: "this.bytes += Buffer.byteLength(line.text)",
-      to: "this.bytes += 0",
+      from: "this.bytes += Buffer.byteLength(text);",
+      to: "this.bytes += 0;",
     },
     attack: "longLogs",
     isHeld: (run) => findFloods(run).length === 0,
