@@ -71,9 +71,12 @@ export function createLive({ gateway, identify, everyMs }: LiveDoor) {
     pages.add(page);
     stream.onAbort(end);
     polling ??= pollEvery(everyMs, poll);
-    notify(await readRevisions(gateway));
-    await ended.promise;
-    remove(page);
+    try {
+      notify(await readRevisions(gateway));
+      await ended.promise;
+    } finally {
+      remove(page);
+    }
   };
 
   return {
