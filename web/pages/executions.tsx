@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../live/use-answer.ts";
 import type { ListedExecution, PageProps } from "../page-props.ts";
 import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Pager, SearchBox } from "../parts/list.tsx";
 import { State } from "../parts/status.tsx";
 import { Command, Id } from "../parts/text.tsx";
 import { Ago, formatDuration, useNow } from "../parts/time.tsx";
@@ -46,14 +46,7 @@ export function ExecutionsPage({ api }: PageProps) {
         {value && shown.length === 0 && <NoExecutions isFiltered={state !== "" || search !== ""} />}
         {shown.length > 0 && <Table executions={shown} />}
         {shown.length > 0 && shown.length % PAGE === 0 && (
-          <div class="pager">
-            <span>{shown.length} executions</span>
-            <span class="end">
-              <button class="btn small" type="button" onClick={() => void showOlder()}>
-                Older
-              </button>
-            </span>
-          </div>
+          <Pager text={`${shown.length} executions`} onOlder={showOlder} />
         )}
       </div>
     </>
@@ -87,19 +80,14 @@ function Filters({ state, search }: { readonly state: string; readonly search: s
   }, []);
   return (
     <div class="bar">
-      <div class="search">
-        <Icon name="search" />
-        <input
-          class="input"
-          id="search"
-          type="search"
-          aria-label="Search executions"
-          placeholder="Text in a program, tool or error code"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <kbd>/</kbd>
-      </div>
+      <SearchBox
+        id="search"
+        label="Search executions"
+        placeholder="Text in a program, tool or error code"
+        value={text}
+        onText={setText}
+        shortcut="/"
+      />
       <select
         class="select"
         aria-label="State"

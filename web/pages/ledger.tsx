@@ -7,6 +7,7 @@ import { toPlainJson } from "../../src/text/escape-hidden.ts";
 import { useAnswer } from "../live/use-answer.ts";
 import type { PageProps } from "../page-props.ts";
 import { Head, Problem } from "../parts/frame.tsx";
+import { Pager } from "../parts/list.tsx";
 import { Command, Visible } from "../parts/text.tsx";
 import { formatTime } from "../parts/time.tsx";
 
@@ -40,14 +41,7 @@ export function LedgerPage({ api }: PageProps) {
           {chosen && <Detail record={chosen} />}
         </section>
         {records.length > 0 && records.at(-1)?.seq !== 1 && (
-          <div class="pager">
-            <span>{records.length} shown</span>
-            <span class="end">
-              <button class="btn small" type="button" onClick={() => void showOlder()}>
-                Older
-              </button>
-            </span>
-          </div>
+          <Pager text={`${records.length} shown`} onOlder={showOlder} />
         )}
       </div>
     </>

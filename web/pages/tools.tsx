@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ToolsAnswer } from "../../src/surfaces/admin/contract.ts";
 import type { PageProps } from "../page-props.ts";
 import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { SearchBox } from "../parts/list.tsx";
 import { Tag } from "../parts/status.tsx";
 import { Visible } from "../parts/text.tsx";
 import { navigate, place, withQuery } from "../router.ts";
@@ -39,20 +39,13 @@ export function ToolsPage({ api }: PageProps) {
       <Head title="Tools" sub="as agents find them" />
       <div class="content">
         <div class="bar">
-          <div class="search">
-            <Icon name="search" />
-            <input
-              class="input"
-              id="query"
-              type="search"
-              aria-label="Search tools"
-              placeholder="What should a tool do? For example: list issues"
-              autoComplete="off"
-              spellcheck={false}
-              value={query}
-              onInput={(event) => setQuery(event.currentTarget.value)}
-            />
-          </div>
+          <SearchBox
+            id="query"
+            label="Search tools"
+            placeholder="What should a tool do? For example: list issues"
+            value={query}
+            onText={setQuery}
+          />
         </div>
         {problem !== "" && <Problem message={problem} />}
         <section aria-label="Tools" aria-live="polite">
