@@ -1,24 +1,13 @@
 /** Passkeys in a real browser, with a virtual device: a person adds one, logs in with it, and uses it for a change. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-
-import { chromium } from "playwright-core";
 
 import { OPERATOR } from "../../src/identity/index.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
-import { buildWeb } from "../../web/build-web.ts";
+import { browserOptions, getBrowser, webFolder } from "../fixtures/browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
-const isMissing = !existsSync(CHROMIUM) && process.env["CI"] === undefined;
-const options = {
-  skip: isMissing ? `no browser at ${CHROMIUM}; install chromium to run this` : false,
-  timeout: 90_000,
-};
+const options = { ...browserOptions, timeout: 90_000 };
 
 const STEP_UP_MS = 15 * 60_000;
 const DEVICE = {
@@ -31,18 +20,15 @@ const DEVICE = {
 } as const;
 
 test("a person adds a passkey in the browser, logs in with it, and confirms a change with it", options, async (t) => {
-  const webFolder = mkdtempSync(join(tmpdir(), "glovebox-page-"));
-  t.after(() => rmSync(webFolder, { recursive: true }));
-  await buildWeb(webFolder);
   const started = { auth: "required", stepUpMs: STEP_UP_MS } as const;
   const { listener, identity, room } = await startApp(t, webFolder, {}, started);
   const { people, logins } = identity;
   await people.add("ada", ["operator"], OPERATOR);
   const { code } = await logins.invite("ada", OPERATOR);
   const url = `http://localhost:${listener.port}`;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  t.after(() => browser.close());
-  const page = await (await browser.newContext()).newPage();
+  const context = await getBrowser().newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   const devices = await page.context().newCDPSession(page);

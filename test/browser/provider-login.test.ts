@@ -3,27 +3,18 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { chromium } from "playwright-core";
 import type { Page } from "playwright-core";
 
 import { openEgress } from "../../src/egress/index.ts";
 import { OPERATOR } from "../../src/identity/index.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
-import { buildWeb } from "../../web/build-web.ts";
+import { browserOptions, getBrowser, webFolder } from "../fixtures/browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
-const isMissing = !existsSync(CHROMIUM) && process.env["CI"] === undefined;
-const options = {
-  skip: isMissing ? `no browser at ${CHROMIUM}; install chromium to run this` : false,
-  timeout: 90_000,
-};
+const options = { ...browserOptions, timeout: 90_000 };
 
 const STEP_UP_MS = 15 * 60_000;
 const SECRET = "secret of the gateway";
@@ -49,9 +40,7 @@ async function signIn(page: Page): Promise<void> {
 }
 
 test("a person logs in at a provider in the browser, and again in another tab for a change", options, async (t) => {
-  const webFolder = mkdtempSync(join(tmpdir(), "glovebox-page-"));
-  t.after(() => rmSync(webFolder, { recursive: true }));
-  const [{ issuer, register }] = await Promise.all([startProvider(t), buildWeb(webFolder)]);
+  const { issuer, register } = await startProvider(t);
   await using egress = openEgress();
   const settings = { issuer, clientId: "gloves", clientSecret: [SECRET], title: "Company", scopes: ["profile"] };
   const claims = { nameClaim: "preferred_username", groupsClaim: "groups", roles: { admins: ["operator"] } } as const;
@@ -59,9 +48,8 @@ test("a person logs in at a provider in the browser, and again in another tab fo
   const started = { auth: "required", stepUpMs: STEP_UP_MS, oauth: { egress }, providers } as const;
   const { listener, identity, room } = await startApp(t, webFolder, {}, started);
   await register(`${listener.url}/login/callback/company`);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  t.after(() => browser.close());
-  const context = await browser.newContext();
+  const context = await getBrowser().newContext();
+  t.after(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));

@@ -5,11 +5,11 @@ import { existsSync } from "node:fs";
 import { getPriority } from "node:os";
 import { describe, test } from "node:test";
 
-import type { ExecutionId, ExecutionView } from "../../src/domain/index.ts";
+import type { ExecutionView } from "../../src/domain/index.ts";
 import { LOWEST_PRIORITY } from "../../src/sandbox/priority.ts";
 import {
-  AGENT,
   OPERATOR,
+  begin,
   openDurableGateways,
   run,
   waitForPending,
@@ -78,19 +78,6 @@ describe("a suspended execution and the engine auto", { concurrency: 2 }, () => 
       assert.deepEqual(durable.shop.received, ["put 1", "pay 2", "pay 3", "put 4"]);
     });
 });
-
-/** Starts it without waiting for its end. */
-async function begin(durable: DurableGateways, code: string) {
-  const gateway = await durable.open();
-  const opened = Promise.withResolvers<ExecutionId>();
-  const result = gateway.execute({
-    principal: AGENT,
-    source: code,
-    onEvent: (event) => void (event.kind === "opened" && opened.resolve(event.execution)),
-  });
-  result.catch(() => undefined);
-  return { result, execution: await opened.promise };
-}
 
 /** Waits until a child of V8, not `other`, computes in the loop of `STAY`: then it has the lowest priority. */
 async function findStuck(other?: number): Promise<number> {

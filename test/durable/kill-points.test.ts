@@ -10,6 +10,7 @@ import { openStore } from "../../src/store/index.ts";
 import {
   AGENT,
   OPERATOR,
+  begin,
   openDurableGateways,
   waitForPending,
   run,
@@ -18,19 +19,6 @@ import {
 import type { DurableGateways } from "../fixtures/durable-gateway.ts";
 
 const LONG = { config: { approvals: { graceMs: 60_000 } } };
-
-/** Starts an execution without waiting for its end. Resolves with its id. */
-async function begin(durable: DurableGateways, code: string) {
-  const gateway = await durable.open();
-  const opened = Promise.withResolvers<ExecutionId>();
-  const result = gateway.execute({
-    principal: AGENT,
-    source: code,
-    onEvent: (event) => void (event.kind === "opened" && opened.resolve(event.execution)),
-  });
-  result.catch(() => undefined);
-  return { gateway, result, execution: await opened.promise };
-}
 
 const soon = (): Promise<void> => wait(10);
 
