@@ -1,8 +1,8 @@
 /** Runs everything once against a real gateway and collects the output by place. */
 
-import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -16,6 +16,7 @@ import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { commandOf, listDescendants } from "../fixtures/processes.ts";
 import { findStore, getStateHome, runGlovebox, startGlovebox, untilEnded } from "../fixtures/product.ts";
+import { readFiles } from "../fixtures/read-files.ts";
 import { PROGRAMS } from "./leaking-programs.ts";
 import { VARIABLES, VAULT, openEchoServer, writeConfiguration } from "./leaking-upstreams.ts";
 import { openAdminSession } from "../fixtures/admin-session.ts";
@@ -216,7 +217,6 @@ function readProcess(pid: number): ProcessView {
 
 /** Concatenates all files below, except the configuration itself. */
 function readTree(folder: string): Buffer {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  const files = entries.filter((entry) => entry.isFile() && entry.name !== "glovebox.config.json");
-  return Buffer.concat(files.map((entry) => readFileSync(join(entry.parentPath, entry.name))));
+  const files = [...readFiles(folder)].filter(([path]) => basename(path) !== "glovebox.config.json");
+  return Buffer.concat(files.map(([, bytes]) => bytes));
 }

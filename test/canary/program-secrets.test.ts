@@ -6,8 +6,6 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 
 import type { ExecutionResult } from "../../src/main.ts";
@@ -15,6 +13,7 @@ import { probeWith } from "../fixtures/observe-settings.ts";
 import { runGlovebox } from "../fixtures/product.ts";
 import { findCanaries } from "./canaries.ts";
 import { ENCODERS } from "../fixtures/echo-host.ts";
+import { readFiles } from "../fixtures/read-files.ts";
 import { openSecretGateway } from "../fixtures/secret-gateway.ts";
 import type { SecretGateway, SecretRecord } from "../fixtures/secret-gateway.ts";
 import { HOSTILE } from "./secret-programs.ts";
@@ -63,11 +62,6 @@ async function play(): Promise<void> {
   printed = [ran, audit].map(({ stdout, stderr }) => stdout + stderr).join("\n");
 }
 
-function readTree(folder: string): Buffer {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
-  return Buffer.concat(entries.map((entry) => readFileSync(join(entry.parentPath, entry.name))));
-}
-
 describe("a secret that programs use", PATIENCE, () => {
   before(async () => {
     const analysis = { rules: { "no-prototype-pollution": "off" } };
@@ -75,7 +69,7 @@ describe("a secret that programs use", PATIENCE, () => {
     for (const [name, value] of Object.entries(VALUES)) await gateway.setSecret(name, value);
     await play();
     records = await gateway.records();
-    files = readTree(gateway.folder);
+    files = Buffer.concat([...readFiles(gateway.folder).values()]);
   }, PATIENCE);
   after(() => gateway[Symbol.asyncDispose]());
 

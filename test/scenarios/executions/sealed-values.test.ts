@@ -1,13 +1,14 @@
 /** What programs return, log, keep, throw and pass to tools is in no file of Glovebox in clear. */
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { connect } from "../../fixtures/mcp-client.ts";
 import { EVERYTHING, makeUntypedFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
+import { readFiles } from "../../fixtures/read-files.ts";
 import { at, textAt } from "../../old-store/open-copy.ts";
 
 /** Put together by the program, so that its source does not contain it. */
@@ -32,9 +33,7 @@ const CONFIG = {
 
 /** The files below a folder that contain the text. */
 function findText(folder: string, text: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => statSync(join(folder, file)).isFile() && readFileSync(join(folder, file)).includes(text))
-    .toSorted();
+  return [...readFiles(folder)].flatMap(([file, bytes]) => (bytes.includes(text) ? [file] : [])).toSorted();
 }
 
 async function openSealed(context: TestContext) {

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
@@ -17,6 +17,7 @@ import {
   waitForOutput,
 } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
+import { readFiles } from "../../fixtures/read-files.ts";
 import { openLoginProvider } from "../../fixtures/login-provider.ts";
 import type { LoginProvider } from "../../fixtures/login-provider.ts";
 
@@ -67,7 +68,7 @@ test("a server that requires a login gets one, programs use it, and no token is 
   const audit = await runGlovebox(["audit", "export"], folder);
   const config = readFileSync(join(folder, "glovebox.config.json"), "utf8");
   const store = dirname(findStore(folder));
-  const files = readdirSync(store).map((name) => readFileSync(join(store, name), "latin1"));
+  const files = [...readFiles(store).values()].map((bytes) => bytes.toString("latin1"));
   assert.equal(provider.seenTokens.size > 0, true);
   for (const token of provider.seenTokens) {
     for (const text of [login.stderr, run.stdout, run.stderr, audit.stdout, config, ...files]) {

@@ -1,14 +1,14 @@
 /** A proxy that requires a password, through the whole product: only the proxy receives the password. */
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { after, before, test } from "node:test";
 
 import { findStore, makeUntypedFolder, runGlovebox } from "../../fixtures/product.ts";
+import { readFiles } from "../../fixtures/read-files.ts";
 
 const PASSWORD = "pr0xy/p4ss+word=2718281828";
 const WRONG = "wr0ng/p4ss+word=3141592653";
@@ -75,7 +75,7 @@ test("only the proxy receives its password, and a wrong one is a clear error wit
   );
   const printed = [unset, refused, good, audit].map(({ stdout, stderr }) => stdout + stderr).join("\n");
   const store = dirname(findStore(folder));
-  const kept = readdirSync(store).map((file) => readFileSync(join(store, file), "latin1"));
+  const kept = [...readFiles(store).values()].map((bytes) => bytes.toString("latin1"));
   for (const form of [PASSWORD, WRONG, basic(PASSWORD), basic(WRONG)]) {
     assert.ok(![printed, ...kept].some((text) => text.includes(form)), form);
   }

@@ -4,13 +4,14 @@
  */
 
 import assert from "node:assert/strict";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { connect } from "../../fixtures/mcp-client.ts";
 import { makeUntypedFolder, parseJsonLines, probe, runGlovebox, serveFor, untilEnded } from "../../fixtures/product.ts";
+import { readFiles } from "../../fixtures/read-files.ts";
 
 const LEGACY = { era: "2025-11-25", mode: "legacy" } as const;
 
@@ -72,8 +73,8 @@ test("refused requests with large inputs do not fill the disk, and the one that 
   };
   assert.equal(await run(), 1);
   for (let n = 0; n < 30; n += 1) assert.equal(await run(), "LIMIT_QUOTA");
-  const files = readdirSync(join(folder, "data")).filter((name) => name.startsWith("glovebox.db"));
-  const bytes = files.reduce((sum, name) => sum + statSync(join(folder, "data", name)).size, 0);
+  const files = [...readFiles(join(folder, "data"))].filter(([name]) => name.startsWith("glovebox.db"));
+  const bytes = files.reduce((sum, [, { length }]) => sum + length, 0);
   assert.ok(bytes < 8 * INPUT_BYTES, `${bytes}`);
   const { stdout } = await runGlovebox(["executions", "--json"], { folder });
   assert.equal(JSON.stringify(stdout).match(/ex_[0-9a-f]{24}/g)?.length, 1);

@@ -1,12 +1,13 @@
 /** Secrets from outside: set from standard input, lent to one upstream, found nowhere else. */
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { EVERYTHING, findStore, makeUntypedFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
+import { readFiles } from "../../fixtures/read-files.ts";
 
 const VALUE = "s3cr3t-vAlue/with+odd=chars-3141592653589793";
 const ENCODINGS = [
@@ -84,9 +85,9 @@ test("a secret reaches only the upstream that names it", async (context) => {
   const servers = await runGlovebox(["servers", "--json"], { folder });
   for (const finished of [set, list, json, run, doctor, servers]) assert.deepEqual(findLeaks(printedBy(finished)), []);
   const store = dirname(findStore(folder));
-  const files = readdirSync(store);
-  assert.ok(files.includes("glovebox.db") && files.includes("glovebox.key"));
-  for (const file of files) assert.deepEqual(findLeaks(readFileSync(join(store, file))), [], file);
+  const files = readFiles(store);
+  assert.ok(files.has("glovebox.db") && files.has("glovebox.key"));
+  for (const [file, bytes] of files) assert.deepEqual(findLeaks(bytes), [], file);
   assert.equal(statSync(join(store, "glovebox.key")).mode & 0o777, 0o600);
 });
 
