@@ -1,6 +1,7 @@
 /** Asks the admin API and parses its answers with the contract; nothing else of this page speaks to the network. */
 
 import { config } from "zod/mini";
+import type { ZodMiniType } from "zod/mini";
 
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
 import {
@@ -61,8 +62,11 @@ interface DecisionChoice {
   readonly note?: string | undefined;
 }
 
+type Query = Readonly<Record<string, string | number | undefined>>;
+type Method = "POST" | "PUT" | "DELETE";
+
 /** Without empty and absent values. */
-function toQuery(values: Readonly<Record<string, string | number | undefined>>): string {
+function toQuery(values: Query): string {
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === undefined || value === "" ? [] : [[name, String(value)]],
   );
@@ -84,6 +88,21 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
   };
   return {
     ...createLoginApi(change),
+    /** For the schemas of one page, which are loaded with it. */
+    read: async <Schema extends ZodMiniType>(schema: Schema, path: string, query: Query = {}, signal?: AbortSignal) => {
+      const text = toQuery(query);
+      return schema.parse(await ask(text === "" ? path : `${path}?${text}`, signal));
+    },
+    /** A change, which may need a new login; `POST` unless named. */
+    change: async <Schema extends ZodMiniType>(
+      schema: Schema,
+      path: string,
+      body: object = {},
+      method: Method = "POST",
+    ) => {
+      const headers = { "content-type": "application/json" };
+      return schema.parse(await change(() => read(path, { method, headers, body: JSON.stringify(body) })));
+    },
     status: async () => statusSchema.parse(await ask("/api/status")),
     executions: async (query: ExecutionQuery) =>
       executionsSchema.parse(await ask(`/api/executions?${toQuery({ ...query })}`)),

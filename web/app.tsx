@@ -1,22 +1,16 @@
 /** The page of a person who is logged in: which part is shown, and what every part shares. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 
 import type { SessionAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
 import type { Api, ApiError } from "./api.ts";
+import { isBroken, useAttention } from "./attention.ts";
 import { createLive } from "./live/live.ts";
 import { useAnswer } from "./live/use-answer.ts";
 import type { PageProps } from "./page-props.ts";
-import { Empty, Frame, Head, Problem } from "./parts/frame.tsx";
-import { ApprovalPage } from "./pages/approval.tsx";
-import { ApprovalsPage } from "./pages/approvals.tsx";
-import { ExecutionPage } from "./pages/execution.tsx";
-import { ExecutionsPage } from "./pages/executions.tsx";
-import { LedgerPage } from "./pages/ledger.tsx";
-import { ServersPage, isBroken } from "./pages/servers.tsx";
-import { SessionsPage } from "./pages/sessions.tsx";
-import { SetupPage } from "./pages/setup.tsx";
-import { ToolsPage } from "./pages/tools.tsx";
+import { Frame, Problem } from "./parts/frame.tsx";
+import type { Badge } from "./parts/frame.tsx";
+import { Part } from "./pages/part.tsx";
 import { place } from "./router.ts";
 
 interface AppProps {
@@ -45,7 +39,11 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
   return (
     <Frame
       path={path}
-      counts={{ approvals: approvals.length, servers: broken }}
+      badges={{
+        "/approvals": toBadge(approvals.length, "wait", "waiting"),
+        "/servers": toBadge(broken, "bad", "need attention"),
+      }}
+      roles={session.value?.roles ?? []}
       about={status.value ? describeGateway(status.value) : ""}
       person={session.value?.principal ?? ""}
       onLogOut={canLogIn ? () => void api.logOut().then(() => location.replace("/login")) : undefined}
@@ -56,75 +54,15 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
   );
 }
 
+/** Without a count, a link has no badge. */
+function toBadge(count: number, tone: Badge["tone"], words: string): Badge | undefined {
+  return count === 0 ? undefined : { text: String(count), tone, words };
+}
+
 function toPageProps(api: Api, status: StatusAnswer, { roles }: SessionAnswer): PageProps {
   return { api, status, roles };
 }
 
 function describeGateway({ version, engine, isolation }: StatusAnswer): string {
   return `v${version}, isolation: ${isolation}, engine: ${engine}`;
-}
-
-/** The part that the address names. */
-function Part({ path, ...props }: PageProps & { readonly path: string }) {
-  const [, name = "", id = ""] = path.split("/");
-  switch (name) {
-    case "":
-    case "approvals":
-      return id === "" ? <ApprovalsPage {...props} /> : <ApprovalPage {...props} id={id} />;
-    case "executions":
-      return id === "" ? <ExecutionsPage {...props} /> : <ExecutionPage {...props} id={id} />;
-    case "servers":
-      return <ServersPage {...props} />;
-    case "tools":
-      return <ToolsPage {...props} />;
-    case "ledger":
-      return <LedgerPage {...props} />;
-    case "sessions":
-      return <SessionsPage {...props} />;
-    case "setup":
-      return <SetupPage {...props} />;
-    default:
-      return <NotFound />;
-  }
-}
-
-function NotFound() {
-  return (
-    <>
-      <Head title="This page does not exist" />
-      <div class="content">
-        <Empty title="Nothing is here">
-          <a class="btn" href="/approvals">
-            Approvals
-          </a>
-        </Empty>
-      </div>
-    </>
-  );
-}
-
-interface WaitingCall {
-  readonly id: string;
-  readonly tool: string;
-}
-
-/** The count is in the title and the icon; a new call is announced, and notified if the page is hidden. */
-function useAttention(calls: readonly WaitingCall[]): void {
-  const [known, setKnown] = useState<readonly string[]>();
-  const ids = calls.map(({ id }) => id).join();
-  useEffect(() => {
-    document.title = calls.length > 0 ? `(${calls.length}) Glovebox` : "Glovebox";
-    document.getElementById("icon")?.setAttribute("href", calls.length > 0 ? "/icon-wait.svg" : "/icon.svg");
-    if (known && document.hidden && "Notification" in window && Notification.permission === "granted")
-      for (const { id, tool } of calls) if (!known.includes(id)) notify(id, tool);
-    setKnown(calls.map(({ id }) => id));
-  }, [ids]);
-}
-
-function notify(id: string, tool: string): void {
-  const notification = new Notification("A call waits for approval", { body: tool, tag: id });
-  notification.addEventListener("click", () => {
-    window.focus();
-    location.assign(`/approvals/${id}`);
-  });
 }

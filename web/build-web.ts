@@ -15,7 +15,7 @@ const STYLES = ["tokens.css", "page.css", "more.css"];
 export async function buildWeb(outFolder: string): Promise<void> {
   await mkdir(outFolder, { recursive: true });
   await build({
-    entryPoints: [join(SOURCE, "main.tsx"), join(SOURCE, "theme.ts")],
+    entryPoints: { main: join(SOURCE, "main.tsx"), theme: join(SOURCE, "theme/theme.ts") },
     outdir: outFolder,
     bundle: true,
     splitting: true,
@@ -27,7 +27,7 @@ export async function buildWeb(outFolder: string): Promise<void> {
     minify: true,
     logLevel: "error",
   });
-  const styles = await Promise.all(STYLES.map((name) => readFile(join(SOURCE, name), "utf8")));
+  const styles = await Promise.all(STYLES.map((name) => readFile(join(SOURCE, "styles", name), "utf8")));
   const { code } = await transform(styles.join("\n"), { loader: "css", minify: true });
   await writeFile(join(outFolder, "style.css"), code);
   await Promise.all(COPIED.map((name) => cp(join(SOURCE, name), join(outFolder, name))));

@@ -5,11 +5,11 @@ import { render } from "preact";
 import { createApi } from "./api.ts";
 import type { ApiError } from "./api.ts";
 import { App } from "./app.tsx";
-import { renderEntrance } from "./entrance.tsx";
-import { renderLogin } from "./login.ts";
-import { hasPasskeys } from "./passkeys.ts";
+import { renderEntrance } from "./login/entrance.tsx";
+import { renderLogin } from "./login/login.ts";
+import { hasPasskeys } from "./login/passkeys.ts";
 import { followLinks } from "./router.ts";
-import { askForLogin } from "./step-up.ts";
+import { askForLogin } from "./login/step-up.ts";
 
 const NO_LOGINS = { password: false, providers: [] };
 

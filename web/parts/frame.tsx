@@ -3,39 +3,26 @@
 import { Fragment } from "preact";
 import type { ComponentChildren } from "preact";
 
+import { GROUPS, PAGES } from "../pages/pages.ts";
+import type { PageLink } from "../pages/pages.ts";
 import { freshness } from "../live/live.ts";
-import { nextTheme, theme } from "../theme-choice.ts";
+import { nextTheme, theme } from "../theme/theme-choice.ts";
 import { Icon } from "./icon.tsx";
-import type { IconName } from "./icon.tsx";
 import { formatAge, useNow } from "./time.tsx";
 
-export interface Counts {
-  readonly approvals: number;
-  /** Servers that need a person. */
-  readonly servers: number;
+/** What stands beside a link of the navigation. */
+export interface Badge {
+  readonly text: string;
+  readonly tone: "wait" | "bad" | "run" | "ok";
+  /** What the text counts, for those who do not see the color. */
+  readonly words: string;
 }
-
-interface Entry {
-  readonly path: string;
-  readonly name: string;
-  readonly icon: IconName;
-  readonly group: "Review" | "Connect" | "Control";
-}
-
-const ENTRIES: readonly Entry[] = [
-  { path: "/approvals", name: "Approvals", icon: "approvals", group: "Review" },
-  { path: "/executions", name: "Executions", icon: "executions", group: "Review" },
-  { path: "/servers", name: "Servers", icon: "servers", group: "Connect" },
-  { path: "/tools", name: "Tools", icon: "tools", group: "Connect" },
-  { path: "/setup", name: "Setup", icon: "setup", group: "Connect" },
-  { path: "/ledger", name: "Ledger", icon: "ledger", group: "Control" },
-  { path: "/sessions", name: "Sessions", icon: "sessions", group: "Control" },
-];
-const TABS = 4;
 
 interface FrameProps {
   readonly path: string;
-  readonly counts: Counts;
+  /** By the path of the page. */
+  readonly badges: Readonly<Record<string, Badge | undefined>>;
+  readonly roles: readonly string[];
   /** One line about the gateway, such as its isolation. */
   readonly about: string;
   readonly person: string;
@@ -43,7 +30,16 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
+/** Of the pages that these roles can use. */
+function findLinks(roles: readonly string[]): readonly PageLink[] {
+  return PAGES.flatMap(({ path, link }) => {
+    if (!link || link.roles?.some((role) => roles.includes(role)) === false) return [];
+    return [{ isTab: false, ...link, path }];
+  });
+}
+
 export function Frame({ children, ...props }: FrameProps) {
+  const links = findLinks(props.roles);
   return (
     <div class="app">
       <Rail {...props} />
@@ -61,14 +57,14 @@ export function Frame({ children, ...props }: FrameProps) {
         </main>
       </div>
       <nav class="tabbar" aria-label="Pages, short">
-        <Links {...props} entries={ENTRIES.slice(0, TABS)} />
+        <Links {...props} links={links.filter(({ isTab }) => isTab)} />
         <details>
           <summary>
             <Icon name="more" />
             <span>More</span>
           </summary>
           <div class="sheet">
-            <Links {...props} entries={ENTRIES.slice(TABS)} />
+            <Links {...props} links={links.filter(({ isTab }) => !isTab)} />
           </div>
         </details>
       </nav>
@@ -79,7 +75,8 @@ export function Frame({ children, ...props }: FrameProps) {
 type Surroundings = Omit<FrameProps, "children">;
 
 function Rail(props: Surroundings) {
-  const { about, person, onLogOut } = props;
+  const { about, person, roles, onLogOut } = props;
+  const links = findLinks(roles);
   return (
     <aside class="rail" aria-label="Glovebox">
       <a class="brand" href="/approvals">
@@ -89,10 +86,11 @@ function Rail(props: Surroundings) {
         </span>
       </a>
       <nav aria-label="Pages">
-        {(["Review", "Connect", "Control"] as const).map((group) => (
+        <Links {...props} links={links.filter(({ group }) => group === undefined)} />
+        {GROUPS.map((group) => (
           <Fragment key={group}>
             <h2>{group}</h2>
-            <Links {...props} entries={ENTRIES.filter((entry) => entry.group === group)} />
+            <Links {...props} links={links.filter((link) => link.group === group)} />
           </Fragment>
         ))}
       </nav>
@@ -115,41 +113,27 @@ function Rail(props: Surroundings) {
   );
 }
 
-function Links({
-  entries,
-  path,
-  counts,
-}: Pick<Surroundings, "path" | "counts"> & { readonly entries: readonly Entry[] }) {
+function Links(props: Pick<Surroundings, "path" | "badges"> & { readonly links: readonly PageLink[] }) {
+  const { links, path, badges } = props;
   return (
     <>
-      {entries.map((entry) => (
-        <Link key={entry.path} {...{ entry, path, counts }} />
-      ))}
+      {links.map((link) => {
+        const isCurrent = path === link.path || path.startsWith(`${link.path}/`);
+        const badge = badges[link.path];
+        return (
+          <a key={link.path} href={link.path} aria-current={isCurrent ? "page" : undefined}>
+            <Icon name={link.icon} />
+            <span>{link.name}</span>
+            {badge && (
+              <span class={`count ${badge.tone}`}>
+                {badge.text}
+                <span class="vh"> {badge.words}</span>
+              </span>
+            )}
+          </a>
+        );
+      })}
     </>
-  );
-}
-
-interface LinkProps {
-  readonly entry: Entry;
-  readonly path: string;
-  readonly counts: Counts;
-}
-
-function Link({ entry, path, counts }: LinkProps) {
-  const isCurrent = path === entry.path || path.startsWith(`${entry.path}/`);
-  const count = entry.path === "/approvals" ? counts.approvals : entry.path === "/servers" ? counts.servers : 0;
-  const [tone, words] = entry.path === "/approvals" ? ["wait", " waiting"] : ["bad", " need attention"];
-  return (
-    <a href={entry.path} aria-current={isCurrent ? "page" : undefined}>
-      <Icon name={entry.icon} />
-      <span>{entry.name}</span>
-      {count > 0 && (
-        <span class={`count ${tone}`}>
-          {count}
-          <span class="vh">{words}</span>
-        </span>
-      )}
-    </a>
   );
 }
 

@@ -2,20 +2,20 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { toVisible } from "../../src/text/escape-hidden.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import type { ListedApproval, PageProps } from "../page-props.ts";
-import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { State, Tag } from "../parts/status.tsx";
-import { Visible } from "../parts/text.tsx";
-import { Ago, formatAge, useNow } from "../parts/time.tsx";
-import { navigate } from "../router.ts";
-import { takesKeys } from "../shortcuts.ts";
+import { toVisible } from "../../../src/text/escape-hidden.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { ListedApproval, PageProps } from "../../page-props.ts";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { State, Tag } from "../../parts/status.tsx";
+import { Visible } from "../../parts/text.tsx";
+import { Ago, formatAge, useNow } from "../../parts/time.tsx";
+import { navigate } from "../../router.ts";
+import { takesKeys } from "../../shortcuts.ts";
 
 const ARGUMENT_CHARS = 240;
 
-export function ApprovalsPage({ api }: PageProps) {
+export function Page({ api }: PageProps) {
   const { value, error } = useAnswer(() => api.approvals(true), { key: "approvals", topics: ["approvals"] });
   const now = useNow();
   const all = value?.approvals ?? [];

@@ -1,12 +1,12 @@
 /** The login page: a login provider, a name and a password, or a new password for the link of an invite. */
 
-import type { LoginAnswer } from "../src/surfaces/admin/contract.ts";
+import type { LoginAnswer } from "../../src/surfaces/admin/contract.ts";
 
-import { ApiError } from "./api.ts";
-import type { Api } from "./api.ts";
+import { ApiError } from "../api.ts";
+import type { Api } from "../api.ts";
 import { element, show } from "./element.ts";
 import { hasPasskeys, logInWithPasskey } from "./passkeys.ts";
-import { toNextAddress } from "../src/surfaces/admin/next-address.ts";
+import { toNextAddress } from "../../src/surfaces/admin/next-address.ts";
 
 const MIN_PASSWORD_CHARS = 12;
 

@@ -1,6 +1,6 @@
 /** Asks for a new login where the last one is too long ago for a change. */
 
-import type { Api } from "./api.ts";
+import type { Api } from "../api.ts";
 import { element } from "./element.ts";
 import { createField, createForm } from "./login.ts";
 import { logInWithPasskey } from "./passkeys.ts";

@@ -1,20 +1,20 @@
 /** One approval: what would happen, why it is asked, what it depends on, and the decision. Works alone on a phone. */
 
-import type { ApiError } from "../api.ts";
-import type { ApprovalReviewAnswer } from "../../src/surfaces/admin/contract.ts";
-import { describeEvidence } from "../../src/surfaces/describe-evidence.ts";
-import { toPlainJson } from "../../src/text/escape-hidden.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import type { ListedApproval, PageProps } from "../page-props.ts";
-import { Code } from "../parts/code.tsx";
-import { Decision, isQuestion } from "../parts/decision.tsx";
-import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { State, Tag } from "../parts/status.tsx";
-import { CopyButton, Visible } from "../parts/text.tsx";
-import { Ago, formatAge, formatBytes, useNow } from "../parts/time.tsx";
+import type { ApiError } from "../../api.ts";
+import type { ApprovalReviewAnswer } from "../../../src/surfaces/admin/contract.ts";
+import { describeEvidence } from "../../../src/surfaces/describe-evidence.ts";
+import { toPlainJson } from "../../../src/text/escape-hidden.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { ListedApproval, PageProps } from "../../page-props.ts";
+import { Code } from "../../parts/code.tsx";
+import { Decision, isQuestion } from "./decision.tsx";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { State, Tag } from "../../parts/status.tsx";
+import { CopyButton, Visible } from "../../parts/text.tsx";
+import { Ago, formatAge, formatBytes, useNow } from "../../parts/time.tsx";
 
-export function ApprovalPage({ api, id }: PageProps & { readonly id: string }) {
+export function Page({ api, id }: PageProps & { readonly id: string }) {
   const { value, error, reload } = useAnswer(() => api.approval(id), { key: id, topics: ["approvals", "servers"] });
   const title = (
     <>

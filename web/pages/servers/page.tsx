@@ -2,15 +2,15 @@
 
 import { useState } from "preact/hooks";
 
-import type { StatusAnswer, UpstreamAnswer, WithheldAnswer } from "../../src/surfaces/admin/contract.ts";
-import type { Api } from "../api.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import type { PageProps } from "../page-props.ts";
-import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { State, Status } from "../parts/status.tsx";
-import { Command, Visible } from "../parts/text.tsx";
-import { Ago, useNow } from "../parts/time.tsx";
+import type { StatusAnswer, UpstreamAnswer, WithheldAnswer } from "../../../src/surfaces/admin/contract.ts";
+import type { Api } from "../../api.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { PageProps } from "../../page-props.ts";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { State, Status } from "../../parts/status.tsx";
+import { Command, Visible } from "../../parts/text.tsx";
+import { Ago, useNow } from "../../parts/time.tsx";
 
 type WithheldTool = WithheldAnswer["tools"][number];
 
@@ -20,7 +20,7 @@ export function isBroken({ state }: UpstreamAnswer): boolean {
   return BROKEN.includes(state);
 }
 
-export function ServersPage({ api, status, roles }: PageProps) {
+export function Page({ api, status, roles }: PageProps) {
   const { upstreams } = status;
   const isOperator = roles.includes("operator");
   const broken = upstreams.filter(isBroken);

@@ -2,18 +2,18 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { ToolsAnswer } from "../../src/surfaces/admin/contract.ts";
-import type { PageProps } from "../page-props.ts";
-import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { SearchBox } from "../parts/list.tsx";
-import { Tag } from "../parts/status.tsx";
-import { Visible } from "../parts/text.tsx";
-import { navigate, place, withQuery } from "../router.ts";
+import type { ToolsAnswer } from "../../../src/surfaces/admin/contract.ts";
+import type { PageProps } from "../../page-props.ts";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { SearchBox } from "../../parts/list.tsx";
+import { Tag } from "../../parts/status.tsx";
+import { Visible } from "../../parts/text.tsx";
+import { navigate, place, withQuery } from "../../router.ts";
 
 /** Delay between the last key stroke and the search. */
 const PAUSE_MS = 150;
 
-export function ToolsPage({ api }: PageProps) {
+export function Page({ api }: PageProps) {
   const [query, setQuery] = useState(place.value.query.get("query") ?? "");
   const [found, setFound] = useState<ToolsAnswer>();
   const [problem, setProblem] = useState("");

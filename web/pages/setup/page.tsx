@@ -2,20 +2,20 @@
 
 import type { ComponentChildren } from "preact";
 
-import type { StatusAnswer } from "../../src/surfaces/admin/contract.ts";
-import type { Api } from "../api.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import type { PageProps } from "../page-props.ts";
-import { Head, Problem } from "../parts/frame.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Command } from "../parts/text.tsx";
-import { isBroken } from "./servers.tsx";
+import type { StatusAnswer } from "../../../src/surfaces/admin/contract.ts";
+import type { Api } from "../../api.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { PageProps } from "../../page-props.ts";
+import { Head, Problem } from "../../parts/frame.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Command } from "../../parts/text.tsx";
+import { isBroken } from "../../attention.ts";
 
 const LATEST = 20;
 /** Executions of these are not those of a client. */
 const OWN = ["operator", "library"];
 
-export function SetupPage({ api, status }: PageProps) {
+export function Page({ api, status }: PageProps) {
   const { value: call, error } = useAnswer(() => findCall(api), { key: "setup", topics: ["executions"] });
   const ready = status.upstreams.filter(({ state }) => state === "ready").length;
   const broken = status.upstreams.filter(isBroken).map(({ name }) => name);

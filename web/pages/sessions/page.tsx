@@ -2,14 +2,14 @@
 
 import { useState } from "preact/hooks";
 
-import { useAnswer } from "../live/use-answer.ts";
-import type { ListedSession, PageProps } from "../page-props.ts";
-import { Head, Problem } from "../parts/frame.tsx";
-import { Visible } from "../parts/text.tsx";
-import { Ago, useNow } from "../parts/time.tsx";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { ListedSession, PageProps } from "../../page-props.ts";
+import { Head, Problem } from "../../parts/frame.tsx";
+import { Visible } from "../../parts/text.tsx";
+import { Ago, useNow } from "../../parts/time.tsx";
 import { Passkeys } from "./passkeys.tsx";
 
-export function SessionsPage({ api }: PageProps) {
+export function Page({ api }: PageProps) {
   const { value, error, reload } = useAnswer(() => api.sessions(), { key: "sessions", topics: [] });
   const [problem, setProblem] = useState("");
   const end = (ending: Promise<unknown>): void => {

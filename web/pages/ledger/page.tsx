@@ -2,20 +2,20 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { LedgerAnswer } from "../../src/surfaces/admin/contract.ts";
-import { toPlainJson } from "../../src/text/escape-hidden.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import type { PageProps } from "../page-props.ts";
-import { Head, Problem } from "../parts/frame.tsx";
-import { Pager } from "../parts/list.tsx";
-import { Command, Visible } from "../parts/text.tsx";
-import { formatTime } from "../parts/time.tsx";
+import type { LedgerAnswer } from "../../../src/surfaces/admin/contract.ts";
+import { toPlainJson } from "../../../src/text/escape-hidden.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { PageProps } from "../../page-props.ts";
+import { Head, Problem } from "../../parts/frame.tsx";
+import { Pager } from "../../parts/list.tsx";
+import { Command, Visible } from "../../parts/text.tsx";
+import { formatTime } from "../../parts/time.tsx";
 
 type LedgerRecord = LedgerAnswer["records"][number];
 
 const PAGE = 100;
 
-export function LedgerPage({ api }: PageProps) {
+export function Page({ api }: PageProps) {
   const load = () => api.records({ limit: PAGE });
   const { value, error } = useAnswer(load, { key: "ledger", topics: ["executions", "approvals", "servers"] });
   const [older, setOlder] = useState<readonly LedgerRecord[]>([]);

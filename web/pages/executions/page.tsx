@@ -2,22 +2,22 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { useAnswer } from "../live/use-answer.ts";
-import type { ListedExecution, PageProps } from "../page-props.ts";
-import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { Pager, SearchBox } from "../parts/list.tsx";
-import { State } from "../parts/status.tsx";
-import { Command, Id } from "../parts/text.tsx";
-import { Ago, formatDuration, useNow } from "../parts/time.tsx";
-import { navigate, place, withQuery } from "../router.ts";
-import { takesKeys } from "../shortcuts.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { ListedExecution, PageProps } from "../../page-props.ts";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { Pager, SearchBox } from "../../parts/list.tsx";
+import { State } from "../../parts/status.tsx";
+import { Command, Id } from "../../parts/text.tsx";
+import { Ago, formatDuration, useNow } from "../../parts/time.tsx";
+import { navigate, place, withQuery } from "../../router.ts";
+import { takesKeys } from "../../shortcuts.ts";
 
 const PAGE = 50;
 const STATES = ["running", "paused", "completed", "failed", "cancelled"];
 /** Delay between the last key stroke and the search. */
 const PAUSE_MS = 200;
 
-export function ExecutionsPage({ api }: PageProps) {
+export function Page({ api }: PageProps) {
   const { query } = place.value;
   const [state, search] = [query.get("state") ?? "", query.get("search") ?? ""];
   const [isHeld, setHeld] = useState(false);

@@ -2,14 +2,14 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { DESCRIBED_SCOPES } from "../../src/surfaces/describe-scope.ts";
-import type { DecidedScope } from "../../src/surfaces/describe-scope.ts";
-import { toPlainJson } from "../../src/text/escape-hidden.ts";
-import type { Api } from "../api.ts";
-import type { ListedApproval } from "../page-props.ts";
-import { takesKeys } from "../shortcuts.ts";
-import { Problem } from "./frame.tsx";
-import { Command, Visible } from "./text.tsx";
+import { DESCRIBED_SCOPES } from "../../../src/surfaces/describe-scope.ts";
+import type { DecidedScope } from "../../../src/surfaces/describe-scope.ts";
+import { toPlainJson } from "../../../src/text/escape-hidden.ts";
+import type { Api } from "../../api.ts";
+import type { ListedApproval } from "../../page-props.ts";
+import { takesKeys } from "../../shortcuts.ts";
+import { Problem } from "../../parts/frame.tsx";
+import { Command, Visible } from "../../parts/text.tsx";
 
 interface DecisionProps {
   readonly approval: ListedApproval;

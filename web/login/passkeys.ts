@@ -1,8 +1,8 @@
 /** Passkeys in the browser: to make one, and to log in with it. */
 
-import type { LoginAnswer } from "../src/surfaces/admin/contract.ts";
-import { ApiError } from "./api.ts";
-import type { Api } from "./api.ts";
+import type { LoginAnswer } from "../../src/surfaces/admin/contract.ts";
+import { ApiError } from "../api.ts";
+import type { Api } from "../api.ts";
 
 /** True if passkeys count on this page and the browser has what they need. */
 export function hasPasskeys({ passkeyOrigin }: LoginAnswer): boolean {

@@ -2,13 +2,13 @@
 
 import { useState } from "preact/hooks";
 
-import type { PasskeysAnswer } from "../../src/surfaces/admin/login-contract.ts";
-import type { Api } from "../api.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import { Problem } from "../parts/frame.tsx";
-import { Visible } from "../parts/text.tsx";
-import { Ago, useNow } from "../parts/time.tsx";
-import { addPasskey, hasPasskeys } from "../passkeys.ts";
+import type { PasskeysAnswer } from "../../../src/surfaces/admin/login-contract.ts";
+import type { Api } from "../../api.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import { Problem } from "../../parts/frame.tsx";
+import { Visible } from "../../parts/text.tsx";
+import { Ago, useNow } from "../../parts/time.tsx";
+import { addPasskey, hasPasskeys } from "../../login/passkeys.ts";
 
 export function Passkeys({ api }: { readonly api: Api }) {
   const { value: logins } = useAnswer(() => api.findLogins(), { key: "logins", topics: [] });

@@ -2,20 +2,20 @@
 
 import { useState } from "preact/hooks";
 
-import type { ExecutionAnswer } from "../../src/surfaces/admin/contract.ts";
-import { toPlainJson } from "../../src/text/escape-hidden.ts";
-import type { Api } from "../api.ts";
-import { useAnswer } from "../live/use-answer.ts";
-import type { PageProps } from "../page-props.ts";
-import { Code } from "../parts/code.tsx";
-import { Empty, Head, Problem } from "../parts/frame.tsx";
-import { State, Tag } from "../parts/status.tsx";
-import { Command, CopyButton, Visible } from "../parts/text.tsx";
-import { Ago, formatBytes, formatDuration, useNow } from "../parts/time.tsx";
+import type { ExecutionAnswer } from "../../../src/surfaces/admin/contract.ts";
+import { toPlainJson } from "../../../src/text/escape-hidden.ts";
+import type { Api } from "../../api.ts";
+import { useAnswer } from "../../live/use-answer.ts";
+import type { PageProps } from "../../page-props.ts";
+import { Code } from "../../parts/code.tsx";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { State, Tag } from "../../parts/status.tsx";
+import { Command, CopyButton, Visible } from "../../parts/text.tsx";
+import { Ago, formatBytes, formatDuration, useNow } from "../../parts/time.tsx";
 
 const VALUE_CHARS = 100_000;
 
-export function ExecutionPage({ api, id, roles }: PageProps & { readonly id: string }) {
+export function Page({ api, id, roles }: PageProps & { readonly id: string }) {
   const { value, error, reload } = useAnswer(() => api.execution(id), { key: id, topics: ["executions", "approvals"] });
   const title = (
     <>
