@@ -266,6 +266,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "reach-people.ts",
     ],
   },
+  "surfaces/admin": { folders: ["contract"], interface: [] },
   "surfaces/cli": {
     folders: ["approvals", "executions", "people", "policy", "servers", "skills"],
     interface: ["add-command.ts", "powers.ts", "print.ts"],

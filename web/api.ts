@@ -13,14 +13,13 @@ import {
 } from "../src/surfaces/admin/contract.ts";
 import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
 import {
-  executionSchema,
-  executionsSchema,
   failureSchema,
   ledgerSchema,
   statusSchema,
   toolsSchema,
   withheldSchema,
 } from "../src/surfaces/admin/contract.ts";
+import { executionSchema, executionsSchema } from "../src/surfaces/admin/contract/executions.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */

@@ -1,7 +1,7 @@
 /** What every page gets. */
 
-import type { ExecutionsAnswer, SessionsAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
-import type { ApprovalsAnswer } from "../src/surfaces/admin/contract.ts";
+import type { ApprovalsAnswer, SessionsAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
+import type { ExecutionsAnswer } from "../src/surfaces/admin/contract/executions.ts";
 import type { Api } from "./api.ts";
 
 export interface PageProps {

@@ -1,14 +1,12 @@
 /**
- * The schemas and types of all answers of the admin API. With `login-contract.ts` and `next-address.ts` all of this folder that the admin page and the
- * command line may import. Uses `zod/mini`, because it is bundled into the page.
+ * The schemas and types of the answers of the admin API, with those in `contract/`, which has one file for each page.
+ * These, `login-contract.ts` and `next-address.ts` are all of this folder that the admin page and the command line may
+ * import. They use `zod/mini`, because they are bundled into the page.
  */
 
 import * as z from "zod/mini";
 
-const effect = z.enum(["read", "write", "destroy", "unknown"]);
-const isolation = z.enum(["strict", "confined", "process"]);
-const place = z.object({ line: z.number(), column: z.number() });
-const list = <Item extends z.ZodMiniType>(item: Item) => z.readonly(z.array(item));
+import { callRecord, effect, isolation, labelSource, list, place } from "./contract/base.ts";
 
 /** One upstream, with what an operator needs to repair it. */
 const upstreamSchema = z.object({
@@ -41,89 +39,6 @@ export const statusSchema = z.object({
   layers: list(z.object({ name: z.string(), present: z.boolean(), message: z.string(), hint: z.optional(z.string()) })),
   startedAt: z.number(),
   upstreams: list(upstreamSchema),
-});
-
-const executionState = z.enum(["running", "completed", "failed", "paused", "cancelled"]);
-const executionLine = {
-  id: z.string(),
-  principal: z.string(),
-  startedAt: z.number(),
-  endedAt: z.nullable(z.number()),
-  state: executionState,
-  errorCode: z.nullable(z.string()),
-};
-
-/** `GET /api/executions?limit=&before=&state=&search=`: the latest first, those that started before `before`. */
-export const executionsSchema = z.object({ executions: list(z.object(executionLine)) });
-
-const publicError = z.object({
-  code: z.string(),
-  message: z.string(),
-  retry: z.boolean(),
-  hint: z.optional(z.string()),
-  line: z.optional(z.number()),
-  column: z.optional(z.number()),
-  frame: z.optional(z.string()),
-});
-const callRecord = {
-  seq: z.number(),
-  tool: z.string(),
-  effect,
-  decision: z.enum(["allow", "ask", "deny"]),
-  outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
-};
-const labelSource = z.object({ label: z.string(), tool: z.string(), execution: z.string(), seq: z.number() });
-
-/** `GET /api/executions/:id`, and the answer to `POST /api/executions/:id/cancel`. */
-export const executionSchema = z.object({
-  ...executionLine,
-  /** Without it, the viewer may not see programs, results and logs. */
-  source: z.optional(z.string()),
-  result: z.object({
-    execution: z.string(),
-    state: executionState,
-    value: z.optional(z.unknown()),
-    error: z.optional(publicError),
-    logs: list(
-      z.object({ level: z.enum(["log", "info", "warn", "error", "debug"]), text: z.string(), atMs: z.number() }),
-    ),
-    calls: list(z.object({ ...callRecord, ms: z.number() })),
-    findings: list(
-      z.object({
-        rule: z.string(),
-        severity: z.enum(["error", "warn", "info"]),
-        message: z.string(),
-        line: z.number(),
-        column: z.number(),
-      }),
-    ),
-    truncated: z.optional(z.object({ handle: z.string(), bytes: z.number(), shape: z.string() })),
-    labels: z.optional(list(labelSource)),
-    stats: z.object({
-      queueMs: z.number(),
-      wallMs: z.number(),
-      cpuMs: z.number(),
-      peakMemoryBytes: z.number(),
-      calls: z.number(),
-      outputBytes: z.number(),
-    }),
-    engine: z.string(),
-    isolation,
-  }),
-  approvals: list(
-    z.object({
-      id: z.string(),
-      seq: z.number(),
-      tool: z.string(),
-      state: z.enum(["pending", "approved", "rejected", "expired", "revoked"]),
-      reason: z.string(),
-      scope: z.optional(z.string()),
-      decidedBy: z.optional(z.string()),
-      note: z.optional(z.string()),
-    }),
-  ),
-  /** Why there is neither a value nor logs: the key that opens them is missing. */
-  sealed: z.optional(publicError),
 });
 
 /** `GET /api/withheld`: definitions that wait for an operator. The answer to a decision has those that it covered. */
@@ -334,8 +249,6 @@ export const failureSchema = z.object({
 
 export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
 export type StatusAnswer = z.infer<typeof statusSchema>;
-export type ExecutionsAnswer = z.infer<typeof executionsSchema>;
-export type ExecutionAnswer = z.infer<typeof executionSchema>;
 export type WithheldAnswer = z.infer<typeof withheldSchema>;
 export type Topic = (typeof TOPICS)[number];
 export type ToolsAnswer = z.infer<typeof toolsSchema>;
@@ -353,5 +266,3 @@ export type HealthAnswer = z.infer<typeof healthSchema>;
 
 /** Approvals in one answer. */
 export const MAX_APPROVALS = 200;
-/** Executions in one answer. */
-export const MAX_EXECUTIONS = 200;

@@ -11,7 +11,8 @@ import { LAYERS, SUMMARIES, TOOLS, UPSTREAMS } from "../mcp/fixtures/memory-gate
 import { defined } from "../../domain/index.ts";
 import type { PublicError } from "../../domain/index.ts";
 import type { GatewayCheck } from "../gateway.ts";
-import { executionsSchema, failureSchema, healthSchema, readySchema, statusSchema, toolsSchema } from "./contract.ts";
+import { failureSchema, healthSchema, readySchema, statusSchema, toolsSchema } from "./contract.ts";
+import { executionsSchema } from "./contract/executions.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 
 const headers = SESSION;

@@ -12,7 +12,8 @@ import { parseConnectorId, parseDigest, parsePrincipalId } from "../../domain/in
 import { EXECUTION, createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import type { MemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { OPERATOR } from "../../identity/index.ts";
-import { executionSchema, executionsSchema, withheldSchema } from "./contract.ts";
+import { withheldSchema } from "./contract.ts";
+import { executionSchema, executionsSchema } from "./contract/executions.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 import type { StartedApp } from "./fixtures/start-app.ts";
 

@@ -10,8 +10,9 @@ import type { Gateway } from "../gateway.ts";
 import { pageSize, parseId, parseRequest, readBody } from "./api-routes.ts";
 import { requireRole } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
-import { MAX_EXECUTIONS } from "./contract.ts";
-import type { ExecutionAnswer, ExecutionsAnswer, WithheldAnswer } from "./contract.ts";
+import type { WithheldAnswer } from "./contract.ts";
+import { MAX_EXECUTIONS } from "./contract/executions.ts";
+import type { ExecutionAnswer, ExecutionsAnswer } from "./contract/executions.ts";
 
 const MAX_SEARCH_CHARS = 200;
 

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import type { ExecutionAnswer } from "../../../src/surfaces/admin/contract.ts";
+import type { ExecutionAnswer } from "../../../src/surfaces/admin/contract/executions.ts";
 import { toPlainJson } from "../../../src/text/escape-hidden.ts";
 import type { Api } from "../../api.ts";
 import { useAnswer } from "../../live/use-answer.ts";

@@ -1,0 +1,76 @@
+/** Executions: lists, one whole, and what a person does with one. */
+
+import * as z from "zod/mini";
+
+import { callRecord, isolation, labelSource, list, publicError } from "./base.ts";
+
+const executionState = z.enum(["running", "completed", "failed", "paused", "cancelled"]);
+const executionLine = {
+  id: z.string(),
+  principal: z.string(),
+  startedAt: z.number(),
+  endedAt: z.nullable(z.number()),
+  state: executionState,
+  errorCode: z.nullable(z.string()),
+};
+
+/** `GET /api/executions?limit=&before=&state=&search=`: the latest first, those that started before `before`. */
+export const executionsSchema = z.object({ executions: list(z.object(executionLine)) });
+
+/** `GET /api/executions/:id`, and the answer to `POST /api/executions/:id/cancel`. */
+export const executionSchema = z.object({
+  ...executionLine,
+  /** Without it, the viewer may not see programs, results and logs. */
+  source: z.optional(z.string()),
+  result: z.object({
+    execution: z.string(),
+    state: executionState,
+    value: z.optional(z.unknown()),
+    error: z.optional(publicError),
+    logs: list(
+      z.object({ level: z.enum(["log", "info", "warn", "error", "debug"]), text: z.string(), atMs: z.number() }),
+    ),
+    calls: list(z.object({ ...callRecord, ms: z.number() })),
+    findings: list(
+      z.object({
+        rule: z.string(),
+        severity: z.enum(["error", "warn", "info"]),
+        message: z.string(),
+        line: z.number(),
+        column: z.number(),
+      }),
+    ),
+    truncated: z.optional(z.object({ handle: z.string(), bytes: z.number(), shape: z.string() })),
+    labels: z.optional(list(labelSource)),
+    stats: z.object({
+      queueMs: z.number(),
+      wallMs: z.number(),
+      cpuMs: z.number(),
+      peakMemoryBytes: z.number(),
+      calls: z.number(),
+      outputBytes: z.number(),
+    }),
+    engine: z.string(),
+    isolation,
+  }),
+  approvals: list(
+    z.object({
+      id: z.string(),
+      seq: z.number(),
+      tool: z.string(),
+      state: z.enum(["pending", "approved", "rejected", "expired", "revoked"]),
+      reason: z.string(),
+      scope: z.optional(z.string()),
+      decidedBy: z.optional(z.string()),
+      note: z.optional(z.string()),
+    }),
+  ),
+  /** Why there is neither a value nor logs: the key that opens them is missing. */
+  sealed: z.optional(publicError),
+});
+
+export type ExecutionsAnswer = z.infer<typeof executionsSchema>;
+export type ExecutionAnswer = z.infer<typeof executionSchema>;
+
+/** Executions in one answer. */
+export const MAX_EXECUTIONS = 200;
