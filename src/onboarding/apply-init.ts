@@ -46,8 +46,14 @@ function toChanged({ path, realPath, text, title, after }: FileEdit): ChangedFil
 function checkFresh({ path, text }: FileEdit): void {
   if (readTarget(path).text === text) return;
   throw new GloveboxError("CONFIG_INVALID", `${path} changed after its changes were shown`, {
-    hint: "Run `glovebox init` again; nothing was changed",
+    hint: "Run the command again; nothing was changed",
   });
+}
+
+/** Throws CONFIG_INVALID if the file changed since it was read. */
+export function writeEdit(edit: FileEdit): void {
+  checkFresh(edit);
+  writeWhole(edit.realPath, edit.after);
 }
 
 /** If one file cannot be written, the others get their former content back. */
@@ -55,8 +61,7 @@ function writeAll(edits: readonly FileEdit[]): void {
   const written: FileEdit[] = [];
   try {
     for (const edit of edits) {
-      checkFresh(edit);
-      writeWhole(edit.realPath, edit.after);
+      writeEdit(edit);
       written.push(edit);
     }
   } catch (thrown) {

@@ -134,7 +134,7 @@ describe("init", () => {
     assert.doesNotMatch(readFileSync(toConfig(home), "utf8"), /ghp_|sk-/);
   });
 
-  it("names keys without a counterpart, and leaves entries that are no servers in their client", () => {
+  it("names keys without a counterpart, and leaves entries that cannot be connected in their client", () => {
     const { servers, clients } = plan(makeHome({ ...HOMES["gemini-cli"], ...HOMES["zed"] }));
     const stream = servers.find(({ name }) => name === "stream");
     assert.deepEqual(stream?.warnings, [

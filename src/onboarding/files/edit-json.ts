@@ -98,7 +98,9 @@ function removeProperty(text: string, path: readonly string[]): string {
     isAlone && lineEnd !== -1
       ? text.slice(0, lineStart) + text.slice(lineEnd + 1)
       : text.slice(0, start) + text.slice(end).replace(/^ (?=\S)/, "");
-  return before === undefined ? removed : splice(removed, before, 1, "");
+  const edited = before === undefined ? removed : splice(removed, before, 1, "");
+  const parent = siblings.length === 1 ? property.parent?.offset : undefined;
+  return parent === undefined ? edited : edited.slice(0, parent) + edited.slice(parent).replace(/^\{\s*\}/, "{}");
 }
 
 /** The offset of the comma that follows, behind comments. */

@@ -110,6 +110,8 @@ export interface CliPowers {
   readWithoutPolicy(explicit: string | undefined): Promise<Settings>;
   /** Finds a configuration, shows it, and records consent to it. */
   giveConsent(path: string | undefined, show: (config: ConfigText) => void): Promise<ConfigText>;
+  /** The settings of a configuration that is not in a file. */
+  parseObject(config: unknown): Settings;
   /** The files of this user, or of the one with this home folder. */
   openHome(home: string | undefined): UserFiles;
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */

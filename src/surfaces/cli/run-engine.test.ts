@@ -41,6 +41,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openRecords: () => Promise.reject(new TypeError("not needed")),
     readRecords: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,
+    parseObject: () => parseSettings({}, { folder: "/" }, {}),
     openHome: () => {
       throw new TypeError("not needed");
     },

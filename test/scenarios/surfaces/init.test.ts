@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { before, describe, it } from "node:test";
 import { spawnSync } from "node:child_process";
 
@@ -84,5 +84,60 @@ describe("glovebox init and eject", () => {
       const again = await run("eject", "--yes", "--json");
       assert.deepEqual(JSON.parse(again.stdout).files, []);
     });
+  });
+});
+
+describe("glovebox servers add, test and remove", () => {
+  const { home } = makeHome({ "glovebox.config.json": "{\n  // mine\n}\n" });
+  const config = join(home, "glovebox.config.json");
+  const run = (...args: readonly string[]) => runGlovebox([...args, "--config", config, "--json"], { folder: home });
+  const memory = ["node", resolve("node_modules/@modelcontextprotocol/server-memory/dist/index.js")];
+
+  it("a pasted server is tried, shown with effects, and written with its secret in the vault", async () => {
+    const pasted = { command: memory[0], args: [memory[1]], env: { API_KEY: "key-0123456789" } };
+    const dry = await run("servers", "add", JSON.stringify({ mcpServers: { notes: pasted } }), "--dry-run");
+    assert.equal(dry.code, 0, dry.stderr);
+    assert.equal(readFileSync(config, "utf8"), "{\n  // mine\n}\n");
+    const { code, stdout, stderr } = await run(
+      "servers",
+      "add",
+      JSON.stringify({ mcpServers: { notes: pasted } }),
+      "--yes",
+    );
+    assert.equal(code, 0, stderr);
+    const { servers } = JSON.parse(stdout);
+    assert.equal(servers[0].state, "ready");
+    assert.ok(
+      servers[0].tools.some(
+        ({ name, effect }: { name: string; effect: string }) => name === "notes.readGraph" && effect === "read",
+      ),
+    );
+    assert.deepEqual(servers[0].secrets, ["API_KEY"]);
+    const text = readFileSync(config, "utf8");
+    assert.match(text, /\/\/ mine/);
+    assert.match(text, /\$\{secret:API_KEY\}/);
+    assert.doesNotMatch(text, /key-0123456789/);
+  });
+
+  it("a server of the configuration is tested alone, with its secret", async () => {
+    const { code, stdout } = await run("servers", "test", "notes");
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(stdout).server.state, "ready");
+  });
+
+  it("a name that is taken, a server that does not start and an unknown name are refused or reported", async () => {
+    const again = await run("servers", "add", "--name", "notes", "--yes", "--", ...memory);
+    assert.match(again.stderr, /has a server "notes"/);
+    const broken = await run("servers", "add", "--dry-run", "--", "glovebox-no-such-command");
+    assert.equal(broken.code, 1);
+    assert.match(broken.stdout, /command not found/);
+    const unknown = await run("servers", "remove", "other", "--yes");
+    assert.match(unknown.stderr, /no server \\?"other/);
+  });
+
+  it("remove leaves the rest of the file as it was", async () => {
+    const { code } = await run("servers", "remove", "notes", "--yes");
+    assert.equal(code, 0);
+    assert.equal(readFileSync(config, "utf8"), '{\n  "mcpServers": {}\n  // mine\n}\n');
   });
 });
