@@ -11,14 +11,15 @@ import type { Command } from "commander";
 
 import { parseLimits } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
-import { GloveboxError, defined, describeError, isJsonObject, parseJson } from "../../domain/index.ts";
-import type { EngineName } from "../../domain/index.ts";
+import { GloveboxError, defined, describeError, isInputRequest, isJsonObject, parseJson } from "../../domain/index.ts";
+import type { EngineName, ExecutionEvent } from "../../domain/index.ts";
 import type { ExecuteInput } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { parseBatchLine } from "../parse-request.ts";
 import { guideQuestions } from "../reach-people.ts";
 import { parseCount, readText } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
+import { printWaiting } from "./approvals/print-waiting.ts";
 import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
 import { printJson, printPlan, printResult } from "./print.ts";
@@ -120,10 +121,15 @@ async function planOne(source: string, session: RunSession): Promise<number> {
 }
 
 function toInput(program: Pick<ExecuteInput, "source" | "limits">, session: RunSession): ExecuteInput {
-  const { principal, signal, flags } = session;
+  const { principal, signal, flags, gateway, terminal } = session;
   const { analysis, types, network, dryRun = false } = flags;
   const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
-  return { ...program, principal, signal, analysis, types, dryRun, ...narrowed };
+  // The program may stay in memory until it is answered.
+  const onEvent = (event: ExecutionEvent): void => {
+    if (event.kind === "asked" && isInputRequest(event.approval.id))
+      printWaiting(terminal.stderr, event.approval, gateway.people);
+  };
+  return { ...program, principal, signal, analysis, types, dryRun, onEvent, ...narrowed };
 }
 
 /** Each line gets a result line with its id, also an invalid one. Exit 0 if all lines were answered. */

@@ -6,11 +6,11 @@ import type { Writable } from "node:stream";
 import type { Command } from "commander";
 
 import type { Settings } from "../../config/index.ts";
-import { isInputRequest } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { findPage } from "./people/find-page.ts";
 import { parsePort } from "./add-command.ts";
+import { printWaiting } from "./approvals/print-waiting.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./policy/idle-patterns.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
@@ -127,14 +127,7 @@ async function openCommand({ flags, powers, principal, openRecords, print, readS
 /** Prints one line for each approval that waits from now on, and one for those that wait already. */
 async function printApprovals(gateway: Gateway, stderr: Writable): Promise<Disposable> {
   const { people, approvals } = gateway;
-  const stop = gateway.onApprovalRequested(({ id, tool, effect }) => {
-    const { show } = people.commands(id);
-    void people.link(id).then((link = "") => {
-      const where = link === "" ? "" : ` or ${link}`;
-      const what = isInputRequest(id) ? "input request" : "approval";
-      printLine(stderr, `${what} ${id}: ${tool} (${effect}) waits for a person: ${show}${where}`);
-    });
-  });
+  const stop = gateway.onApprovalRequested((requested) => printWaiting(stderr, requested, people));
   const waiting = await approvals.list({ isPending: true });
   const [first] = waiting;
   if (first)

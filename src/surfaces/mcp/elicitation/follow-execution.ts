@@ -64,7 +64,8 @@ export async function followWithPerson(
     if (open.length > 0 && person.kind === "returned") return askByAnswer(conversation, execution, open);
     if (person.kind === "pushed") for (const approval of open) await askByPush(conversation, approval, person.ask);
     if (signal.aborted) return gateway.view({ principal, execution, waitMs: 0 });
-    if (view.state === "paused" && waiting.length > 0 && open.length === 0) return view;
+    const isTold = view.state === "paused" || view.questions !== undefined;
+    if (isTold && waiting.length > 0 && open.length === 0) return view;
     await sleep(POLL_MS); // it takes a moment until a decision resumes the execution
     const poll: PolledExecution["poll"] = (until) =>
       gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal: until });
