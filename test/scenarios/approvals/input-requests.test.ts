@@ -62,6 +62,19 @@ test("upstream questions", async (context) => {
   }
 
   for (const era of ERAS)
+    await context.test(`are asked again after an answer that does not fit, by a client of ${era.era}`, async () => {
+      const answers = [{ name: 7 }, { name: "Ada Quill" }];
+      const { view, forms } = await run(ASK["2025-11-25"], era, {
+        answer: () => ({ action: "accept", content: JSON.parse(JSON.stringify(answers.shift())) }),
+      });
+      assert.deepEqual([view.state, /Ada Quill/.test(String(view.value))], ["completed", true], JSON.stringify(view));
+      assert.deepEqual(
+        forms.map(({ message }) => /^Please answer again\. .* name must be a string$/m.test(message)),
+        [false, true],
+      );
+    });
+
+  for (const era of ERAS)
     for (const [server, code] of Object.entries(VISIT))
       await context.test(`with an address of a server of ${server} reach a client of ${era.era}`, async () => {
         const { view, forms } = await run(code, era, { answer: () => ({ action: "accept" }), modes: BOTH_MODES });
