@@ -202,6 +202,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     interface: [
       "deps.ts",
       "execution-log.ts",
+      "input-waits.ts",
       "journal-schema.ts",
       "journal.ts",
       "kept-results.ts",

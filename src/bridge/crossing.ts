@@ -88,7 +88,11 @@ export interface BridgeOptions {
   readonly askInput?: (
     call: ToolCall,
     tool: Tool,
-    ...question: Parameters<InputRequest["ask"]>
+    question: InputRequest["question"],
+    more: {
+      readonly canRepeat: boolean;
+      /** Fires when the call has ended without the answer. */ readonly over: AbortSignal;
+    },
   ) => Promise<InputRequest["answer"]>;
   /** The approvals that calls of an earlier run waited for, by call number. */
   readonly asked?: ReadonlyMap<number, AskDecision>;

@@ -95,6 +95,6 @@ export interface ApprovalRequests {
   find(id: ApprovalId): Promise<Approval | undefined>;
   /** The approvals of one execution, pending ones first. One that `find` rejects is in it, marked as damaged. */
   list(query: { readonly execution: ExecutionId }): Promise<readonly Approval[]>;
-  /** Settles the pending approvals of an execution that has ended. */
-  withdraw(execution: ExecutionId): Promise<void>;
+  /** Settles the pending approvals of an execution that has ended, or only the one that is no longer needed. */
+  withdraw(execution: ExecutionId, only?: ApprovalId): Promise<void>;
 }

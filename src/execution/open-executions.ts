@@ -36,6 +36,7 @@ import type { IdempotentRequest } from "./run/idempotency.ts";
 import { parseTextInput } from "./run/parse-input.ts";
 import { tightenLimits } from "./run/tighten-limits.ts";
 import { createRunningTable } from "./running-table.ts";
+import { MOST_STILL_MS } from "./suspend/detect-suspension.ts";
 import type { ClientPatience, RunningTable, StartedExecution } from "./running-table.ts";
 
 /** An execution that was opened by this request, or by an earlier one with the same key. */
@@ -105,7 +106,7 @@ export function openExecutions(
     running,
   );
   const { recoverOne, resumeIfDecided, resumeNow } = recovery;
-  const viewDeps = { ...deps, running, recoverOne, longestMs: deps.limits.wallMs * 2 + QUEUE_MS };
+  const viewDeps = { ...deps, running, recoverOne, longestMs: deps.limits.wallMs * 2 + QUEUE_MS + MOST_STILL_MS };
 
   const view: OpenedExecutions["view"] = async ({ principal, execution, waitMs = VIEW_MS, signal = NEVER }) => {
     const found = await viewExecution({ principal: principal.id, execution, waitMs, signal }, viewDeps);
@@ -169,7 +170,8 @@ function createOpen(
     const limits = tightenLimits(deps.limits, wanted);
     const { principal } = input;
     const entry = running.enter({ principal: principal.id, signal, onEvent });
-    const request: ExecutionRequest = { ...rest, limits, signal: entry.signal, onEvent: entry.onEvent };
+    const own = { signal: entry.signal, onEvent: entry.onEvent, inputs: entry.inputs };
+    const request: ExecutionRequest = { ...rest, limits, ...own };
     const admit = (): Promise<Admission> => desk.admit(request, true);
     const start: IdempotentRequest["start"] = (opening, admission) => {
       const started = startExecution(entry, opening, request, { ...deps, admit: admission.admit });

@@ -11,6 +11,8 @@ import type {
   TraceContext,
 } from "../domain/index.ts";
 
+import type { InputWaits } from "./input-waits.ts";
+
 /** A request as a surface parsed it. Limits and policies can only tighten what the operator set. */
 export interface ExecuteInput extends ClientRequest {
   readonly source: string;
@@ -56,6 +58,8 @@ export interface JournaledRequest extends Pick<
 /** A request that runs now, with its limits resolved and the signal of its own execution. */
 export interface ExecutionRequest extends JournaledRequest, ClientRequest {
   readonly signal: AbortSignal;
+  /** Where the questions are listed that the program waits for in memory; absent for calls without a program. */
+  readonly inputs?: Pick<InputWaits, "during">;
 }
 
 /** One tool and its arguments. */

@@ -24,7 +24,9 @@ import { describeMet } from "./run/probe-error.ts";
 import { settleResult } from "./settle.ts";
 import type { SettleDeps } from "./settle.ts";
 import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
+import { createInputWaits } from "./input-waits.ts";
 import { createApprovalWait } from "./suspend/wait-for-approval.ts";
+import type { ApprovalWaitOptions } from "./suspend/wait-for-approval.ts";
 
 type Needed =
   | "analyze"
@@ -74,7 +76,7 @@ async function runProgram(
     labels: () => bridge.labels(),
     plan: () => bridge.plan,
     findEvidence: (call) => findEvidence?.(call),
-    ...defined({ session: principal.session, onEvent, addressMs: request.hasUrls ? undefined : UNATTENDED_GRACE_MS }),
+    ...defined({ session: principal.session, onEvent, ...attend(request) }),
   });
   const { onCalls, start: onStart, suspend, onTimers, waiting: forPeople } = suspension;
   const { callSkill, charge } = createSkillCaller(execution, request, deps);
@@ -91,7 +93,7 @@ async function runProgram(
   const watched = { started, program, snapshot, bridge, taken: record.taken };
   const findEvidence = watchFlows({ ...request, signal: ended.signal }, watched, deps.evidence);
   const replies = watchReplies(bridge, program);
-  const waits = { forPeople, suspend, ...defined({ watchHolds: check?.watchHolds }) };
+  const waits = { forPeople, suspend, watchHolds: joinHolds(suspension.watchStill, check?.watchHolds) };
   const job: SandboxJob = {
     ...describeJob({ ...request, signal, ...defined({ onEvent }) }, started),
     program,
@@ -114,6 +116,28 @@ async function runProgram(
   return keepLarge(settled, limits, (value) =>
     deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
   );
+}
+
+type WatchHolds = NonNullable<NonNullable<SandboxJob["waits"]>["watchHolds"]>;
+
+/** The program's time stands still while any of them says so. */
+function joinHolds(...all: readonly (WatchHolds | undefined)[]): WatchHolds {
+  return (listener) => {
+    const held = new Set<WatchHolds>();
+    for (const watch of all)
+      watch?.((isHeld) => {
+        if (isHeld) held.add(watch);
+        else held.delete(watch);
+        listener(held.size > 0);
+      });
+  };
+}
+
+function attend({ inputs, hasForms, hasUrls }: ExecutionRequest): Pick<ApprovalWaitOptions, "inputs" | "unattendedMs"> {
+  return {
+    inputs: inputs ?? createInputWaits((approval) => approval),
+    unattendedMs: (mode) => ((mode === "url" ? hasUrls : hasForms) ? undefined : UNATTENDED_GRACE_MS),
+  };
 }
 
 function graceOf({ hasForms }: ExecutionRequest, { graceMs }: ProgramDeps): number {

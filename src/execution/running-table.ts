@@ -13,10 +13,12 @@ import type {
   LogLine,
   PrincipalId,
 } from "../domain/index.ts";
-import { redactEvent } from "../text/index.ts";
+import { redactApproval, redactEvent } from "../text/index.ts";
 import { NEVER, settlesWithin } from "../timing/index.ts";
 
 import { toCancelReason } from "./settle.ts";
+import { createInputWaits } from "./input-waits.ts";
+import type { InputWaits } from "./input-waits.ts";
 
 /** An execution that runs in this process. */
 export interface RunningExecution {
@@ -25,6 +27,8 @@ export interface RunningExecution {
   readonly calls: readonly CallRecord[];
   /** Rejects when the execution could not be recorded. */
   readonly done: Promise<ExecutionResult>;
+  /** What servers ask its user while it runs. */
+  readonly inputs: Pick<InputWaits, "list" | "due">;
 }
 
 /** An execution that has an id and ends later. A request with a key may change to another id while it waits. */
@@ -64,6 +68,7 @@ export function createRunningTable(hide: (text: string) => string) {
       if (isClosed) throw shuttingDown();
       const entry: TableEntry = createEntry(client, running, {
         hide,
+        inputs: createInputWaits((approval) => redactApproval(approval, hide)),
         remove: () => {
           entries.delete(entry);
           if (isClosed && entries.size === 0) empty.resolve();
@@ -95,11 +100,17 @@ interface Entered extends RunningExecution {
 
 type Running = Map<ExecutionId, Entered>;
 
+interface EntryPowers {
+  readonly hide: (text: string) => string;
+  readonly inputs: InputWaits;
+  readonly remove: () => void;
+}
+
 /** One request in the table. It must be left when its work has settled. */
 function createEntry(
   { principal, signal: client = NEVER, onEvent: listener }: RequestClient,
   running: Running,
-  { hide, remove }: { readonly hide: (text: string) => string; readonly remove: () => void },
+  { hide, inputs, remove }: EntryPowers,
 ) {
   const logs: LogLine[] = [];
   const calls: CallRecord[] = [];
@@ -121,30 +132,30 @@ function createEntry(
     else if (event.kind === "answered") calls.push(event.record);
     if (isObserved) listener?.(event);
   };
+  const own = { signal, onEvent, inputs, cancel };
   client.addEventListener("abort", onClientAbort, { once: true });
   if (client.aborted) onClientAbort();
   return {
-    signal,
-    onEvent,
-    cancel,
+    ...own,
     /** Lists `work` under its id until it settles, and notifies the listener that it is open. */
     start(id: ExecutionId, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
       onEvent({ kind: "opened", execution: id });
       const done = work();
-      running.set(id, { principal, logs, calls, done, cancel, isCancelled: () => signal.aborted });
+      running.set(id, { principal, logs, calls, done, inputs, cancel, isCancelled: () => signal.aborted });
       done.finally(() => running.delete(id)).catch(() => undefined);
       return done;
     },
     /**
-     * Returns the result if it arrives within the client's patience, counted from `enter`; `undefined` otherwise. Then
-     * the client is detached: the execution continues without it, and `report` is called if it fails.
+     * Returns the result if it arrives within the client's patience, counted from `enter`; `undefined` otherwise, and if
+     * the client has to tell its user of a question. Then the client is detached: the execution continues without it, and `report` is called if it fails.
      */
     async answerWithin(
       { done }: Pick<StartedExecution, "done">,
       { patienceMs, until }: ClientPatience,
       report: (thrown: unknown) => void,
     ): Promise<ExecutionResult | undefined> {
-      const ended = await endsWithin(done, patienceMs - (performance.now() - enteredAt), until);
+      const stop = AbortSignal.any([inputs.due(), until ?? NEVER]);
+      const ended = await endsWithin(done, patienceMs - (performance.now() - enteredAt), stop);
       if (ended) return ended;
       detach();
       done.catch(report);

@@ -91,19 +91,18 @@ export function settleResult(
     case "cancelled":
       return settled("cancelled", { error: errorOf("REQUEST_CANCELLED", "The execution was cancelled") });
     case "paused":
-      return settled("paused", {
-        approvals: pending.map(({ id }) => id),
-        questions: pending.map(({ id, seq, tool, reason, expiresAt }) => ({
-          approval: id,
-          seq,
-          tool,
-          reason,
-          expiresAt,
-        })),
-      });
+      return settled("paused", toQuestions(pending));
     default:
       return ending satisfies never;
   }
+}
+
+/** The approvals that an execution waits for, as its result names them. */
+export function toQuestions(pending: readonly Approval[]): Required<Pick<ExecutionResult, "approvals" | "questions">> {
+  return {
+    approvals: pending.map(({ id }) => id),
+    questions: pending.map(({ id, seq, tool, reason, expiresAt }) => ({ approval: id, seq, tool, reason, expiresAt })),
+  };
 }
 
 export function settleRefusal(

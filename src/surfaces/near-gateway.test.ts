@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
-import type { NearGateway, NearProgram } from "./near-gateway.ts";
+import type { NearGateway, NearProgram, NearWatch } from "./near-gateway.ts";
 import { reachNear } from "./reach-near.ts";
 import { serveNear } from "./serve-near.ts";
 
@@ -25,9 +25,10 @@ function createEcho() {
       if (names[0] === "nothing") throw new GloveboxError("TOOL_NOT_FOUND", "No such tool", { hint: "Search" });
       return { declarations: names.join(), unknown: [] };
     },
-    execute: (program: NearProgram, signal?: AbortSignal) =>
+    execute: (program: NearProgram, { signal, onWaiting }: NearWatch = {}) =>
       new Promise((resolve) => {
         asked.push(program);
+        onWaiting?.(`ir_1 waits in ${program.source}`);
         const end = (): void =>
           resolve({ state: "cancelled", source: (cancelled.push(program.source), program.source) });
         if (program.source !== "wait") resolve({ state: "completed" });
@@ -54,7 +55,9 @@ describe("a gateway that commands reach", () => {
     await assert.rejects(reached.describe(["nothing"], "full"), { code: "TOOL_NOT_FOUND", message: "No such tool" });
     await assert.rejects(reached.plan({ source: "1" }), { code: "INTERNAL_BUG", message: "Internal error" });
     const abort = new AbortController();
-    const waiting = reached.execute({ source: "wait" }, abort.signal);
+    const waits = Promise.withResolvers<string>();
+    const waiting = reached.execute({ source: "wait" }, { signal: abort.signal, onWaiting: waits.resolve });
+    assert.equal(await waits.promise, "ir_1 waits in wait");
     abort.abort();
     assert.equal((await waiting).state, "cancelled");
     assert.deepEqual(cancelled, ["wait"]);

@@ -7,12 +7,12 @@ import { dirname, join } from "node:path";
 
 import type { Settings } from "../config/index.ts";
 import type { SearchRequest } from "../catalog/index.ts";
-import { defined } from "../domain/index.ts";
-import type { Limits, Principal } from "../domain/index.ts";
+import { defined, isInputRequest } from "../domain/index.ts";
+import type { ExecutionEvent, Limits, Principal } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
 import type { Gateway } from "./gateway.ts";
-import { guideQuestions } from "./reach-people.ts";
+import { describeWaiting, guideQuestions } from "./reach-people.ts";
 
 const SOCKET = "gateway.sock";
 /** The kernel refuses sockets with longer paths. */
@@ -28,11 +28,17 @@ export interface NearProgram {
   readonly network?: boolean;
 }
 
+export interface NearWatch {
+  readonly signal?: AbortSignal;
+  /** Called with a line for the person when a server asks for input; the program may wait in memory for the answer. */
+  readonly onWaiting?: (line: string) => void;
+}
+
 export interface NearGateway {
   search(query: SearchRequest): ReturnType<Gateway["search"]>;
   describe(names: readonly string[], detail: DescribeDetail): ReturnType<Gateway["describe"]>;
   /** The result tells how a person reaches what waits for approval. */
-  execute(program: NearProgram, signal?: AbortSignal): ReturnType<Gateway["execute"]>;
+  execute(program: NearProgram, watch?: NearWatch): ReturnType<Gateway["execute"]>;
   plan(program: NearProgram, signal?: AbortSignal): ReturnType<Gateway["plan"]>;
 }
 
@@ -44,8 +50,12 @@ export function createNearGateway(gateway: Gateway, principal: Principal): NearG
   return {
     search: (query) => gateway.search(principal, query),
     describe: (names, detail) => gateway.describe(principal, names, detail),
-    execute: async (program, signal) => {
-      const result = await gateway.execute(toInput(program, signal));
+    execute: async (program, { signal, onWaiting } = {}) => {
+      const onEvent = (event: ExecutionEvent): void => {
+        if (event.kind === "asked" && isInputRequest(event.approval.id) && onWaiting)
+          void describeWaiting(event.approval, gateway.people).then(onWaiting);
+      };
+      const result = await gateway.execute({ ...toInput(program, signal), onEvent });
       return { ...result, ...(await guideQuestions(result, gateway.people)) };
     },
     plan: (program, signal) => gateway.plan(toInput(program, signal)),

@@ -4,9 +4,9 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 
-import { GloveboxError, isErrorCode, isJsonObject, parseJson } from "../domain/index.ts";
+import { GloveboxError, defined, isErrorCode, isJsonObject, parseJson } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
-import type { NearGateway, NearPlace } from "./near-gateway.ts";
+import type { NearGateway, NearPlace, NearWatch } from "./near-gateway.ts";
 
 /** A gateway that does not greet in this time is not used. */
 const GREETING_MS = 1000;
@@ -58,11 +58,14 @@ function createRemote(socket: Socket, waiting: Map<number, (answer: JsonObject) 
   async function ask<Method extends keyof NearAnswers>(
     method: Method,
     request: object,
-    signal?: AbortSignal,
+    { signal, onWaiting }: NearWatch = {},
   ): Promise<NearAnswers[Method]> {
     const id = (last += 1);
     const answered = Promise.withResolvers<JsonObject>();
-    waiting.set(id, answered.resolve);
+    waiting.set(id, (message) => {
+      if (typeof message["waiting"] === "string") onWaiting?.(message["waiting"]);
+      else answered.resolve(message);
+    });
     const cancel = (): void => send({ id, method: "cancel" });
     signal?.addEventListener("abort", cancel, { once: true });
     send({ id, method, ...request });
@@ -76,8 +79,8 @@ function createRemote(socket: Socket, waiting: Map<number, (answer: JsonObject) 
   return {
     search: (query) => ask("search", { query }),
     describe: (names, detail) => ask("describe", { request: { names, detail } }),
-    execute: (program, signal) => ask("execute", { program }, signal),
-    plan: (program, signal) => ask("plan", { program }, signal),
+    execute: (program, watch) => ask("execute", { program }, watch),
+    plan: (program, signal) => ask("plan", { program }, defined({ signal })),
     [Symbol.dispose]: () => socket.destroy(),
   };
 }

@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 import type { Settings } from "../config/index.ts";
 import { defined, isInputRequest, isJsonObject, parseJson } from "../domain/index.ts";
 import type { ApprovalId, ExecutionView } from "../domain/index.ts";
+import type { RequestedApproval } from "./gateway.ts";
 
 export interface PeopleGuide {
   /** Command lines that show and decide an approval of this store, or answer an input request (`approve`). */
@@ -104,4 +105,14 @@ function findProgram({ npm_command: command, PATH: path = "" }: PeopleGuideOptio
 /** For a shell; a name without special characters stays readable. */
 function quote(path: string): string {
   return /^[\w./:@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** One line that tells a person what waits, and how to decide it. */
+export async function describeWaiting(
+  { id, tool, effect }: Pick<RequestedApproval, "id" | "tool" | "effect">,
+  people: Pick<PeopleGuide, "commands" | "link">,
+): Promise<string> {
+  const link = await people.link(id);
+  const what = isInputRequest(id) ? "input request" : "approval";
+  return `${what} ${id}: ${tool} (${effect}) waits for a person: ${people.commands(id).show}${link === undefined ? "" : ` or ${link}`}`;
 }

@@ -9,7 +9,7 @@ import * as z from "zod";
 
 import { DEFAULT_LIMITS, defined, isJsonObject, parseJson, toPublicError } from "../domain/index.ts";
 import { parseDescribeArguments, parseSearchArguments } from "./parse-request.ts";
-import type { NearGateway, NearPlace } from "./near-gateway.ts";
+import type { NearGateway, NearPlace, NearWatch } from "./near-gateway.ts";
 
 const PRIVATE = 0o600;
 
@@ -75,7 +75,8 @@ async function serveSocket(socket: Socket, key: string, { open, report }: NearOp
     const abort = new AbortController();
     running.set(request.id, abort);
     try {
-      send({ id: request.id, value: await ask(near, request, abort.signal) });
+      const onWaiting = (waiting: string): void => send({ id: request.id, waiting });
+      send({ id: request.id, value: await ask(near, request, { signal: abort.signal, onWaiting }) });
     } catch (thrown) {
       send({ id: request.id, error: toPublicError(thrown, report) });
     } finally {
@@ -103,7 +104,7 @@ async function serveSocket(socket: Socket, key: string, { open, report }: NearOp
   socket.end();
 }
 
-function ask(near: NearGateway, request: NearRequest, signal: AbortSignal): Promise<unknown> {
+function ask(near: NearGateway, request: NearRequest, watch: Required<NearWatch>): Promise<unknown> {
   switch (request.method) {
     case "search":
       return near.search(parseSearchArguments(request.query));
@@ -112,9 +113,9 @@ function ask(near: NearGateway, request: NearRequest, signal: AbortSignal): Prom
       return near.describe(names, detail);
     }
     case "execute":
-      return near.execute(defined(request.program), signal);
+      return near.execute(defined(request.program), watch);
     case "plan":
-      return near.plan(defined(request.program), signal);
+      return near.plan(defined(request.program), watch.signal);
     default:
       return request satisfies never;
   }

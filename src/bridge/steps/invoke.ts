@@ -27,7 +27,9 @@ export function invoke(crossing: Crossing): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   bridge.emit({ kind: "called", seq: crossing.seq, tool: target.tool.address });
   const waiting = bridge.deadlines.open(target.tool.address, reject);
+  const over = new AbortController();
   const take = ({ value, attachments }: CallAnswer): void => {
+    over.abort();
     if (!bridge.deadlines.close(waiting)) return;
     crossing.value = value;
     crossing.attachments = attachments;
@@ -35,10 +37,11 @@ export function invoke(crossing: Crossing): Promise<void> {
     resolve();
   };
   const fail = (thrown: unknown): void => {
+    over.abort();
     if (bridge.deadlines.close(waiting)) reject(thrown);
   };
   try {
-    makeCall(crossing, waiting, askPerson(crossing, waiting, fail)).then(take, fail);
+    makeCall(crossing, waiting, askPerson(crossing, { waiting, fail, over: over.signal })).then(take, fail);
   } catch (thrown) {
     fail(thrown);
   }
@@ -47,12 +50,15 @@ export function invoke(crossing: Crossing): Promise<void> {
 
 /**
  * Lets the upstream ask the person behind the call. Meanwhile the call has no time limit and gives its slot to others.
- * When the program is suspended, the call is given up: a resumed program makes it again.
+ * When the program is suspended, the call is given up: a resumed program makes it again. `over` fires when the call ends.
  */
 function askPerson(
   { bridge, call, tool, arrival }: Crossing,
-  waiting: WaitingCall,
-  fail: (thrown: unknown) => void,
+  {
+    waiting,
+    fail,
+    over,
+  }: { readonly waiting: WaitingCall; readonly fail: (thrown: unknown) => void; readonly over: AbortSignal },
 ): Pick<InvokeOptions, "askInput"> {
   const { options, deadlines, slots } = bridge;
   const { askInput: ask } = options;
@@ -63,7 +69,7 @@ function askPerson(
       arrival?.settle();
       slots.leave();
       try {
-        return await ask(call, tool, question, canRepeat);
+        return await ask(call, tool, question, { canRepeat, over });
       } catch (thrown) {
         fail(thrown);
         waiting.abort.abort(thrown);

@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { ExecutionId, ExecutionResult, ExecutionView, PrincipalId } from "../../domain/index.ts";
+import type { Approval, ExecutionId, ExecutionResult, ExecutionView, PrincipalId } from "../../domain/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 
 import type { ExecutionDeps } from "../deps.ts";
 import { endsWithin } from "../running-table.ts";
 import type { RunningExecution, RunningTable } from "../running-table.ts";
-import { emptyResult } from "../settle.ts";
+import { emptyResult, toQuestions } from "../settle.ts";
 import { parseStoredResult } from "../journal-schema.ts";
 
 interface ViewQuery {
@@ -34,6 +34,8 @@ interface ViewDeps extends Pick<ExecutionDeps, "engine" | "hasEnded" | "isolatio
 }
 
 const POLL_MS = 250;
+/** How often to look whether a program has its answer. */
+const ANSWERED_MS = 50;
 
 /** Throws `REQUEST_NOT_FOUND` both for an unknown execution and for another principal's. */
 export async function viewExecution(query: ViewQuery, deps: ViewDeps): Promise<ExecutionView> {
@@ -82,10 +84,27 @@ async function waitForEnd(
   { waitMs, signal }: ViewQuery,
   deps: ViewDeps,
 ): Promise<ExecutionView> {
-  const ended = await endsWithin(running.done, waitMs, signal);
+  const { logs, calls, done, inputs } = running;
+  const until = performance.now() + waitMs;
+  while (inputs.due().aborted && performance.now() < until && !signal.aborted) {
+    if (await isPending(inputs.list(), deps)) break;
+    await sleep(ANSWERED_MS, undefined, { signal }).catch(() => undefined);
+  }
+  const ended = await endsWithin(done, until - performance.now(), AbortSignal.any([inputs.due(), signal]));
   if (ended) return ended;
-  const { logs, calls } = running;
-  return { ...emptyResult({ id }, "completed", deps), state: "running", logs: [...logs], calls: [...calls] };
+  const known = { logs: [...logs], calls: [...calls], ...listQuestions(inputs.list()) };
+  return { ...emptyResult({ id }, "completed", deps), state: "running", ...known };
+}
+
+/** False when all were answered: the program is about to continue. */
+async function isPending(waiting: readonly Approval[], { approvals }: ViewDeps): Promise<boolean> {
+  const found = await Promise.all(waiting.map(({ id }) => approvals.find(id).catch(() => undefined)));
+  return found.some((approval) => approval?.state === "pending");
+}
+
+/** What its user has to answer while it runs. */
+function listQuestions(waiting: readonly Approval[]): Pick<ExecutionView, "approvals" | "questions"> {
+  return waiting.length === 0 ? {} : toQuestions(waiting);
 }
 
 /** It is open and does not run here: another process runs it, or its process died. */

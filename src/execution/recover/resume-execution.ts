@@ -105,7 +105,7 @@ async function runWithinQuota(
   // The journal of an earlier version does not have every limit.
   const principal = await findPrincipal(execution, recording, deps);
   const known = { ...recording.request, principal, limits: { ...DEFAULT_LIMITS, ...recording.request.limits } };
-  const request: ExecutionRequest = { ...known, signal: entry.signal, onEvent: entry.onEvent };
+  const request: ExecutionRequest = { ...known, signal: entry.signal, onEvent: entry.onEvent, inputs: entry.inputs };
   const { limits: wanted } = request;
   const when = why === "restarted" ? why : "again";
   const result = await runWithinQuotas({ execution: execution.id, principal, limits: wanted, when }, deps.admit, {

@@ -23,13 +23,29 @@ function open(changes: Partial<SuspensionOptions> = {}) {
   const held = Promise.withResolvers<void>();
   const other = Promise.withResolvers<void>();
   let calls = 0;
-  const call = (address: string): void => {
+  const still: boolean[] = [];
+  suspension.watchStill((isStill) => still.push(isStill));
+  const waits = {
+    asks: () => suspension.whileWaiting(() => held.promise),
+    stays: () => suspension.whileStaying(() => held.promise),
+    other: () => other.promise,
+  };
+  const call = (kind: keyof typeof waits): void => {
     suspension.onCalls((calls += 1));
-    const work = address === "asks" ? suspension.whileWaiting(() => held.promise) : other.promise;
+    const work = waits[kind]();
     void work.finally(() => suspension.onCalls((calls -= 1)));
   };
   const fired = new Promise<"away">((resolve) => suspension.signal.addEventListener("abort", () => resolve("away")));
-  return { suspension, leaving, ended, call, fired, release: () => other.resolve() };
+  return {
+    suspension,
+    leaving,
+    ended,
+    call,
+    fired,
+    still,
+    release: () => other.resolve(),
+    answer: () => held.resolve(),
+  };
 }
 
 describe("the suspension detector", () => {
@@ -105,6 +121,47 @@ describe("the suspension detector", () => {
     suspension.onTimers(0);
     await sleep(LONGER_MS);
     assert.equal(suspension.signal.aborted, false);
+    ended.abort();
+  });
+});
+
+describe("the time of a program that waits in memory for a person", () => {
+  it("stands still while all its calls wait for people, and is never suspended", async () => {
+    const { call, still, suspension, answer } = open();
+    call("asks");
+    call("stays");
+    assert.deepEqual([still, suspension.waiting(), suspension.suspend()], [[true], 2, false]);
+    answer();
+    await sleep(1);
+    assert.deepEqual([still.at(-1), suspension.waiting()], [false, 0]);
+  });
+  it("passes while another call or a timer is open, and when the program has ended", async () => {
+    const { call, still, suspension, release, ended } = open();
+    call("other");
+    call("stays");
+    assert.deepEqual(still, []);
+    release();
+    await sleep(1);
+    assert.deepEqual(still, [true]);
+    suspension.onTimers(1);
+    suspension.onTimers(0);
+    assert.deepEqual(still, [true, false, true]);
+    ended.abort();
+    assert.deepEqual(still, [true, false, true, false]);
+  });
+  it("does not stand still for a call that can be suspended", () => {
+    const { call, still, ended } = open({ graceMs: 60_000 });
+    call("asks");
+    assert.deepEqual(still, []);
+    ended.abort();
+  });
+  it("stands still for a limited time in all", async () => {
+    const { call, still, suspension, ended } = open({ mostStillMs: 5 });
+    call("stays");
+    for (; still.length < 2; await sleep(1));
+    suspension.onTimers(1);
+    suspension.onTimers(0);
+    assert.deepEqual(still, [true, false]);
     ended.abort();
   });
 });

@@ -16,6 +16,7 @@ import type {
 } from "../../domain/index.ts";
 
 import type { SuspensionDetector } from "./detect-suspension.ts";
+import type { InputWaits } from "../input-waits.ts";
 
 export interface ApprovalWaitOptions {
   readonly approvals: ApprovalRequests;
@@ -30,12 +31,14 @@ export interface ApprovalWaitOptions {
   /** Fires when the program has ended in any way. */
   readonly ended: AbortSignal;
   readonly onEvent?: (event: ExecutionEvent) => void;
-  /** How long the program stays in memory for an address that its client does not show. */
-  readonly addressMs?: number;
+  /** How long its client waits for a question that it cannot show to its user; `undefined` for one that it shows. */
+  readonly unattendedMs: (mode: InputRequest["question"]["mode"]) => number | undefined;
+  /** Where the questions are listed that the program waits for in memory. */
+  readonly inputs: Pick<InputWaits, "during">;
 }
 
 export function createApprovalWait(options: ApprovalWaitOptions) {
-  const { approvals, session, suspension, ended, onEvent, labels, plan, findEvidence, addressMs } = options;
+  const { approvals, session, suspension, ended, onEvent, labels, plan, findEvidence, unattendedMs } = options;
   const suspended = suspension.signal;
   const over = AbortSignal.any([suspended, ended]);
   const waiting = new Map<ApprovalId, Approval>();
@@ -53,10 +56,6 @@ export function createApprovalWait(options: ApprovalWaitOptions) {
       if (!suspended.aborted) waiting.delete(approval.id);
     }
   };
-  const waitInMemory = async (approval: Approval): Promise<void> => {
-    onEvent?.({ kind: "asked", approval });
-    await approvals.whenDecided(approval.id, ended);
-  };
   return {
     /** The approval step of the bridge. */
     approve: async (call: ToolCall, tool: Tool, decision: AskDecision): Promise<ApprovalId> => {
@@ -70,21 +69,22 @@ export function createApprovalWait(options: ApprovalWaitOptions) {
     },
     /**
      * Asks the person for what an upstream wants to know. A call that cannot be repeated keeps its program in memory: the
-     * upstream's request ends with its connection.
+     * upstream's request ends with its connection. `over` fires when the call has ended without the answer.
      */
     askInput: async (
       call: ToolCall,
       tool: Tool,
       question: InputRequest["question"],
-      canRepeat: boolean,
+      { canRepeat, over }: { readonly canRepeat: boolean; readonly over: AbortSignal },
     ): Promise<InputRequest["answer"]> => {
       hasAsked = true;
       const known = { labels: labels(), ...defined({ session }) };
       const requested = await approvals.request({ call, tool, question, ...known });
       if (requested.state === "pending") {
         const isRepeatable = canRepeat || tool.effect === "read" || tool.idempotent === true;
-        if (isRepeatable) await wait(requested, question.mode === "url" ? addressMs : undefined);
-        else await waitInMemory(requested);
+        const mostMs = unattendedMs(question.mode);
+        if (isRepeatable) await wait(requested, mostMs);
+        else await stay(requested, { mostMs, over }, options);
       }
       return approvals.takeAnswer(requested.id);
     },
@@ -93,6 +93,23 @@ export function createApprovalWait(options: ApprovalWaitOptions) {
     /** True when an approval was ever requested. */
     hasAsked: (): boolean => hasAsked,
   };
+}
+
+/** Waits in memory. Once the call is over, its question is withdrawn. */
+async function stay(
+  approval: Approval,
+  { mostMs, over }: { readonly mostMs: number | undefined; readonly over: AbortSignal },
+  { approvals, suspension, inputs, ended, onEvent }: ApprovalWaitOptions,
+): Promise<void> {
+  const { id, execution } = approval;
+  onEvent?.({ kind: "asked", approval });
+  const decided = () => approvals.whenDecided(id, AbortSignal.any([ended, over]));
+  try {
+    await suspension.whileStaying(() => inputs.during(approval, mostMs, decided));
+  } catch (thrown) {
+    if (!ended.aborted) await approvals.withdraw(execution, id);
+    throw thrown;
+  }
 }
 
 function tooLate({ tool }: Approval): GloveboxError {

@@ -137,15 +137,15 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       return get(id);
     },
     takeAnswer: async (id) => toAnswer(await store.find(id), seal),
-    async withdraw(execution) {
+    async withdraw(execution, only) {
       const taken = { state: "revoked", decidedBy: "gateway", decidedAt: now() } as const;
       const changed = await store.change({ kind: "execution", execution }, ({ id, state, ...head }) => {
+        if (only !== undefined) return id === only && state === "pending" ? taken : undefined;
         if (state === "pending") return taken;
         // The server has its answer, or never gets it.
         return isInputRequest(id) ? { ...pickDecision(head), state, sealedArgs: new Uint8Array() } : undefined;
       });
-      for (const head of changed.filter(({ state }) => state === "revoked"))
-        await ledger.write(toEntry(head, "gateway", "approval.revoked", { former: "pending" }));
+      await recordWithdrawn(changed, ledger);
       void watch.poll();
     },
     async list(query: ApprovalQuery) {
@@ -155,6 +155,11 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     waiting: (execution) => store.waiting(execution, now()),
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
   };
+}
+
+async function recordWithdrawn(changed: readonly ApprovalHead[], ledger: ApprovalsOptions["ledger"]): Promise<void> {
+  for (const head of changed.filter(({ state }) => state === "revoked"))
+    await ledger.write(toEntry(head, "gateway", "approval.revoked", { former: "pending" }));
 }
 
 function toAnswer(row: ApprovalRow | undefined, seal: ArgumentSeal): Awaited<ReturnType<Approvals["takeAnswer"]>> {

@@ -33,6 +33,8 @@ describe("findServer recognizes a server by", () => {
       command("node", "/a/node_modules/@modelcontextprotocol/server-memory/dist/index.js"),
       "@modelcontextprotocol/server-memory",
     ],
+    ["the program of a reference server", command("mcp-server-memory"), "@modelcontextprotocol/server-memory"],
+    ["the path of such a program", command("/usr/local/bin/mcp-server-brave-search"), "mcp-server-fetch"],
     ["a path of Windows", command("C:\\tools\\GitHub-MCP-Server.exe", "stdio"), "@modelcontextprotocol/server-github"],
     [
       "an image",

@@ -52,13 +52,31 @@ function matchesHost(known: string, host: string): boolean {
 /** Matches a package by name, with or without a version or tag, or as folders of a path. */
 function namesPackage(word: string, { packages }: KnownServer): boolean {
   const path = `/${normalize(word)}/`;
-  return packages.some((name) => path.includes(`/${name}/`));
+  return namePrograms(packages).some((name) => path.includes(`/${name}/`));
 }
 
-/** Matches the name of a package, or a file of an installed one: a folder with such a name proves nothing. */
-export function isPackage(word: string, packages: readonly string[]): boolean {
+/**
+ * Matches the name of a package or of its program, and a file of an installed one: a folder with such a name proves
+ * nothing. `isProgram` for the first word of a command.
+ */
+export function isPackage(word: string, packages: readonly string[], isProgram = false): boolean {
   const plain = normalize(word);
-  return packages.some((name) => plain === name || `/${plain}/`.includes(`/node-modules/${name}/`));
+  return namePrograms(packages).some(
+    (name) =>
+      plain === name ||
+      `/${plain}/`.includes(`/node-modules/${name}/`) ||
+      plain.endsWith(`node-modules/.bin/${name}`) ||
+      (isProgram && plain.endsWith(`/bin/${name}`)),
+  );
+}
+
+/** The reference servers come with a program of another name: `mcp-server-memory`. */
+function namePrograms(packages: readonly string[]): readonly string[] {
+  const programs = packages.flatMap((name) => {
+    const [, own] = /^@modelcontextprotocol\/(server-.+)$/.exec(name) ?? [];
+    return own === undefined ? [] : [`mcp-${own}`];
+  });
+  return [...packages, ...programs];
 }
 
 /** Handles underscores of Python modules, backslashes of Windows paths, and a leading option name. */

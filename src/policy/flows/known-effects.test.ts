@@ -22,6 +22,10 @@ it("createEffectReview knows tools of a server that the operator configured by i
     ["npx", `${files}@2026.8.31`, "/work"],
     ["node", `/app/node_modules/${files}/dist/index.js`, "/work"],
     ["docker", "run", "-i", "mcp/filesystem:latest", "/work"],
+    ["mcp-server-filesystem", "/work"],
+    ["/usr/local/bin/mcp-server-filesystem", "/work"],
+    ["node", "/app/node_modules/.bin/mcp-server-filesystem", "/work"],
+    ["C:\\app\\node_modules\\.bin\\mcp-server-filesystem.cmd", "/work"],
   ])
     assert.equal(effectOf("write_file", ...command), "write", command.join(" "));
   assert.equal(effectOf("browser_navigate", "npx", "@playwright/mcp"), "write");
@@ -36,6 +40,8 @@ it("createEffectReview knows nothing about other tools, other servers and folder
   assert.equal(effectOf("browser_click", "npx", "@playwright/mcp"), undefined);
   assert.equal(effectOf("fetch", "node", "evil.js", "/work/mcp-server-fetch"), undefined);
   assert.equal(effectOf("fetch", "npx", "@modelcontextprotocol/server-filesystem", "mcp-server-fetch"), undefined);
+  assert.equal(effectOf("write_file", "node", "evil.js", "/work/bin/mcp-server-filesystem"), undefined);
+  assert.equal(effectOf("write_file", "/work/mcp-server-filesystem", "/work"), undefined);
 });
 
 it("reviewed servers are known servers, with names that have no separators", () => {

@@ -57,8 +57,8 @@ export function createEffectReview(settings: Pick<UpstreamSettings, "upstreams" 
   const known = new Map<ConnectorId, ReviewedServer>();
   for (const [id, place] of findServerPlaces(settings)) {
     if (place.kind !== "command") continue;
-    for (const word of [place.command, ...place.args]) {
-      const server = REVIEWED_SERVERS.find(({ packages }) => isPackage(word, packages));
+    for (const [at, word] of [place.command, ...place.args].entries()) {
+      const server = REVIEWED_SERVERS.find(({ packages }) => isPackage(word, packages, at === 0));
       if (server) known.set(id, server);
       if (server) break;
     }

@@ -11,20 +11,26 @@ import { lintPolicy } from "./lint.ts";
 const TOOLS = [toolOf("shop.pay", "write"), toolOf("shop.list", "read"), toolOf("shop.drop", "destroy")];
 const WHEN = [condition("amount", { kind: "range", max: 9 })];
 
-function lint(rules: readonly PolicyRule[], more: Partial<PolicySettings> = {}, isPartial = false) {
-  const findings = lintPolicy({ settings: policyOf({ rules, ...more }), tools: TOOLS, isPartial });
+function lint(rules: readonly PolicyRule[], more: Partial<PolicySettings> = {}, unlisted: readonly string[] = []) {
+  const findings = lintPolicy({ settings: policyOf({ rules, ...more }), tools: TOOLS, unlisted });
   return findings.map((finding) => `${finding.rule}: ${finding.kind}`);
 }
 
 describe("lintPolicy", () => {
-  it("reports a rule that matches no tool, unless a server has not listed its tools", () => {
+  it("reports a rule that matches no tool, unless it may be for a server that has not listed its tools", () => {
     const idle = [
       rule("name", "deny", { tools: ["shop.pays"] }),
       rule("effect", "deny", { tools: ["shop.pay"], effects: ["destroy"] }),
       rule("server", "deny", { servers: ["shop"] }),
     ];
     assert.deepEqual(lint(idle), ["name: idle", "effect: idle", "server: idle"]);
-    assert.deepEqual(lint(idle, {}, true), []);
+    assert.deepEqual(lint(idle, {}, ["shop"]), []);
+    assert.deepEqual(lint(idle, {}, ["mail"]), ["name: idle", "effect: idle", "server: idle"]);
+    const anywhere = [
+      rule("star", "deny", { tools: ["*.pays"] }),
+      rule("kind", "deny", { tools: [], effects: ["unknown"] }),
+    ];
+    assert.deepEqual([lint(anywhere), lint(anywhere, {}, ["mail"])], [["star: idle", "kind: idle"], []]);
     assert.deepEqual(lint([rule("used", "deny", { tools: ["shop.pa*"], servers: ["shop-server"] })]), []);
   });
   it("reports a rule that a stricter or an earlier equal rule covers", () => {

@@ -21,17 +21,17 @@ interface LintInput {
   readonly settings: PolicySettings;
   /** With the operator's effects. */
   readonly tools: readonly Tool[];
-  /** Some servers have not listed their tools: a rule that matches nothing may be for those. */
-  readonly isPartial: boolean;
+  /** Names of servers that have not listed their tools: a rule that matches nothing may be for those. */
+  readonly unlisted: readonly string[];
 }
 
 /** At most one finding for each rule, in the order of the rules. */
-export function lintPolicy({ settings, tools, isPartial }: LintInput): readonly LintFinding[] {
+export function lintPolicy({ settings, tools, unlisted }: LintInput): readonly LintFinding[] {
   // Strictest first, as they are decided.
   const order = compilePolicy(settings).rules.map(({ rule }) => rule);
   return settings.rules.flatMap((rule) => {
     const matched = tools.filter((tool) => coversTool(rule, tool));
-    if (matched.length === 0) return isPartial ? [] : [describeIdle(rule)];
+    if (matched.length === 0) return mayCover(rule, unlisted) ? [] : [describeIdle(rule)];
     const shadow = order
       .slice(0, order.indexOf(rule))
       .find(
@@ -49,6 +49,14 @@ function coversTool({ tools, servers = [], effects, decision }: PolicyRule, tool
   const isNamed = match === "yes" || (match === "unclear" && decision !== "allow");
   const isEffect = effects.length === 0 || effects.includes(tool.effect);
   return isNamed && isEffect && (servers.length === 0 || servers.includes(tool.origin.connector));
+}
+
+function mayCover({ tools, servers = [] }: PolicyRule, unlisted: readonly string[]): boolean {
+  return unlisted.some(
+    (server) =>
+      (servers.length === 0 || servers.some((one) => one === server)) &&
+      (tools.length === 0 || tools.some((pattern) => pattern.startsWith("*") || pattern.startsWith(`${server}.`))),
+  );
 }
 
 function coversAll(rule: PolicyRule, tools: readonly Tool[]): boolean {

@@ -117,10 +117,10 @@ export class ProgramWatch {
   /** Stops the program's time for as long as the host needs: other limits end what the host waits for. */
   set isHeld(isHeld: boolean) {
     const now = performance.now();
-    const heldMs = this.#heldAt === undefined ? 0 : now - this.#heldAt;
+    const heldAt = this.#heldAt ?? now;
     this.#heldAt = isHeld ? now : undefined;
-    this.heldMs += heldMs;
-    this.#changedAt += heldMs;
+    this.heldMs += now - heldAt;
+    this.#changedAt += now - Math.max(heldAt, this.#changedAt);
     clearTimeout(this.#wall);
     if (!isHeld) this.#wall = this.#startWall();
     this.#startGuards();
@@ -166,7 +166,8 @@ export class ProgramWatch {
 
   /** How long it ran, without pauses. */
   get elapsedMs(): number {
-    return this.#ranMs + (this.#isPaused ? 0 : (this.#heldAt ?? performance.now()) - this.#changedAt);
+    const ranMs = this.#isPaused ? 0 : (this.#heldAt ?? performance.now()) - this.#changedAt;
+    return this.#ranMs + Math.max(0, ranMs); // it may have had a pause while it was held
   }
 
   get pausedMs(): number {

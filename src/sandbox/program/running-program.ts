@@ -199,7 +199,8 @@ export class RunningProgram {
   #hold(isHeld: boolean): void {
     if (!this.#open || this.#watch.isHeld === isHeld) return;
     this.#watch.isHeld = isHeld;
-    if (!isHeld) this.#sendLeft();
+    // A child that it gets later is told when it has repeated what happened.
+    if (!isHeld && !this.#absence.isAway) this.#sendLeft();
   }
 
   #sendLeft(): void {

@@ -19,7 +19,7 @@ import { parseCount, readText } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
-import { printJson, printPlan, printResult } from "./print.ts";
+import { printJson, printLine, printPlan, printResult } from "./print.ts";
 import { UNRESTRICTED } from "./serve-commands.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -101,7 +101,7 @@ function toExample(file: string, { packageFolder }: CliPowers, { cwd }: Terminal
 
 async function runOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags, signal } = session;
-  const result = await session.near.execute(toProgram({ source }, session), signal);
+  const result = await session.near.execute(toProgram({ source }, session), toWatch(session));
   if (flags.json) printJson(terminal.stdout, result);
   else printResult(result, terminal.stdout, terminal.stderr);
   return signal.aborted ? EXIT.interrupted : exitOf(result);
@@ -119,6 +119,11 @@ async function planOne(source: string, session: RunSession): Promise<number> {
 function toProgram(program: Pick<NearProgram, "source" | "limits">, { flags }: RunSession): NearProgram {
   const { analysis, types, network, dryRun = false } = flags;
   return { ...program, analysis, types, dryRun, network };
+}
+
+/** The program may stay in memory until a person has answered. */
+function toWatch({ signal, terminal }: RunSession) {
+  return { signal, onWaiting: (line: string) => printLine(terminal.stderr, line) };
 }
 
 /** Each line gets a result line with its id, also an invalid one. Exit 0 if all lines were answered. */
@@ -147,7 +152,7 @@ async function answerLine(line: string, session: RunSession): Promise<void> {
   const raw = parseJson(line);
   const { id = null } = isJsonObject(raw) ? raw : {};
   try {
-    const result = await session.near.execute(toProgram(parseBatchLine(raw), session), session.signal);
+    const result = await session.near.execute(toProgram(parseBatchLine(raw), session), toWatch(session));
     printJson(session.terminal.stdout, { id, ...result });
   } catch (thrown) {
     if (!(thrown instanceof GloveboxError) || thrown.code === "STORE_UNAVAILABLE") throw thrown;

@@ -8,10 +8,10 @@ import type { Writable } from "node:stream";
 import type { Command } from "commander";
 
 import type { Settings } from "../../config/index.ts";
-import { isInputRequest } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { createNearGateway, findNearPlace } from "../near-gateway.ts";
+import { describeWaiting } from "../reach-people.ts";
 import { serveNear } from "../serve-near.ts";
 import { findPage } from "./people/find-page.ts";
 import { parsePort } from "./add-command.ts";
@@ -142,13 +142,8 @@ async function openCommand({ flags, powers, principal, openRecords, print, readS
 /** Prints one line for each approval that waits from now on, and one for those that wait already. */
 async function printApprovals(gateway: Gateway, stderr: Writable): Promise<Disposable> {
   const { people, approvals } = gateway;
-  const stop = gateway.onApprovalRequested(({ id, tool, effect }) => {
-    const { show } = people.commands(id);
-    void people.link(id).then((link = "") => {
-      const where = link === "" ? "" : ` or ${link}`;
-      const what = isInputRequest(id) ? "input request" : "approval";
-      printLine(stderr, `${what} ${id}: ${tool} (${effect}) waits for a person: ${show}${where}`);
-    });
+  const stop = gateway.onApprovalRequested((requested) => {
+    void describeWaiting(requested, people).then((line) => printLine(stderr, line));
   });
   const waiting = await approvals.list({ isPending: true });
   const [first] = waiting;

@@ -21,6 +21,7 @@ import { guideQuestions } from "../reach-people.ts";
 import { RESUME } from "./definitions.ts";
 import { toBlock } from "./files.ts";
 import { followWithPerson } from "./elicitation/follow-execution.ts";
+import type { AnswerProblems } from "./elicitation/approval-form.ts";
 import type { PolledExecution } from "./elicitation/follow-execution.ts";
 import { takeAnswers } from "./elicitation/person.ts";
 import type { Person, Retry } from "./elicitation/person.ts";
@@ -143,13 +144,14 @@ async function follow(
   const { clientApprovals } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
   const identify = () => ({ principal, request: digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]) });
-  const round = retry && (await takeAnswers(retry, { clientApprovals, ...identify() }));
+  const problems: AnswerProblems = new Map();
+  const round = retry && (await takeAnswers(retry, { clientApprovals, problems, ...identify() }));
   const polled = round ? findOpened(door, request, round.execution) : await open();
   const left = round?.left ?? new Set<string>();
   using _ = request.onEvent && reportWaiting(request.onEvent);
   const found =
     clientApprovals && person
-      ? await followWithPerson({ gateway, clientApprovals, person, signal, left, ...identify() }, polled)
+      ? await followWithPerson({ gateway, clientApprovals, person, signal, left, problems, ...identify() }, polled)
       : await polled.poll(NEVER);
   if (isInputRequiredResult(found)) return found;
   const view = { ...found, ...(await guideQuestions(found, gateway.people)) };

@@ -110,14 +110,14 @@ function renderDryRun(dryRun: DryRun | undefined): string {
 function renderFailure(view: ExecutionView): string {
   const { state, error, execution } = view;
   if (error) return renderError(error);
-  if (state === "paused") return renderQuestions(view);
+  if (state === "paused" || view.questions) return renderQuestions(view);
   if (state === "running")
     return `The execution ${execution} is running; wait for it with resume({ execution: "${execution}" }).`;
   return state === "completed" ? "" : `The execution ${execution} is ${state}.`;
 }
 
 /** The waiting approvals, what to tell the user, and that the model cannot decide them. */
-function renderQuestions({ execution, questions = [] }: ExecutionView): string {
+function renderQuestions({ execution, state, questions = [] }: ExecutionView): string {
   if (questions.length === 0) return "";
   const lines = questions.flatMap(({ approval, tool, seq, reason, commands, link }) => [
     `${approval} ${tool} (call ${seq}): ${reason}`,
@@ -127,7 +127,8 @@ function renderQuestions({ execution, questions = [] }: ExecutionView): string {
   const tell = questions.some(({ commands }) => commands)
     ? ["Tell the user which call waits and how to decide: show it, then approve or reject it. Do not decide for them."]
     : [];
-  const how = `It resumes after a person has decided; then resume({ execution: "${execution}" }) returns its result.`;
+  const verb = state === "paused" ? "resumes" : "continues";
+  const how = `It ${verb} after a person has decided; then resume({ execution: "${execution}" }) returns its result.`;
   const what = questions.some(({ approval }) => isInputRequest(approval)) ? "a person" : "approval";
   return [`The execution ${execution} waits for ${what}:`, ...lines, ...tell, how].join("\n");
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { call, connectHttp, openGatewayOf } from "../../fixtures/elicitation-client.ts";
@@ -20,6 +21,8 @@ const VISIT = {
     'return JSON.stringify(await everything.triggerUrlElicitation({ url: "https://login.example/start?n=1" }))',
   "2026-07-28": "return JSON.stringify(await modern.visit({}))",
 } as const;
+/** More than the question needs on its way to the queue. */
+const STAYS_MS = 5_000;
 const ADDRESS = "https://login.example/start?n=1";
 const BOTH_MODES = { form: {}, url: {} };
 
@@ -29,7 +32,6 @@ test("upstream questions", async (context) => {
     policy: { profile: "open" },
     // A client that is not asked does not wait for so long.
     approvals: { graceMs: 120_000 },
-    sandbox: { limits: { wallMs: 600_000 } },
   });
   const run = async (code: string, era: (typeof ERAS)[number], person?: Person) => {
     const { client, forms } = await connectHttp(context, gateway, era, person);
@@ -58,6 +60,19 @@ test("upstream questions", async (context) => {
       });
     }
   }
+
+  for (const era of ERAS)
+    await context.test(`are asked again after an answer that does not fit, by a client of ${era.era}`, async () => {
+      const answers = [{ name: 7 }, { name: "Ada Quill" }];
+      const { view, forms } = await run(ASK["2025-11-25"], era, {
+        answer: () => ({ action: "accept", content: JSON.parse(JSON.stringify(answers.shift())) }),
+      });
+      assert.deepEqual([view.state, /Ada Quill/.test(String(view.value))], ["completed", true], JSON.stringify(view));
+      assert.deepEqual(
+        forms.map(({ message }) => /^Please answer again\. .* name must be a string$/m.test(message)),
+        [false, true],
+      );
+    });
 
   for (const era of ERAS)
     for (const [server, code] of Object.entries(VISIT))
@@ -110,6 +125,26 @@ test("upstream questions", async (context) => {
       );
       const twice = await glovebox("answer", question.approval, "--field", "name=Eve");
       assert.match(twice.stderr, /REQUEST_CONFLICT/);
+    },
+  );
+
+  await context.test(
+    "keep a call in memory beyond its wall time, and a client without forms is told of them",
+    async () => {
+      const { client } = await connectHttp(context, gateway, ERAS[0]);
+      const startedAt = performance.now();
+      const limits = { wallMs: STAYS_MS };
+      const view = await call(client, "execute", { code: ASK["2025-11-25"], limits });
+      const [question = assert.fail(JSON.stringify(view))] = view.questions ?? [];
+      assert.deepEqual([view.state, view.approvals], ["running", [question.approval]]);
+      assert.match(question.commands?.approve ?? "", /glovebox answer ir_/);
+      const again = await call(client, "resume", { execution: view.execution });
+      assert.deepEqual([again.state, again.approvals], ["running", view.approvals]);
+      await sleep(startedAt + STAYS_MS * 1.2 - performance.now());
+      const answered = await glovebox("answer", question.approval, "--field", "name=Zoe Quill");
+      assert.match(answered.stdout, /^ir_[0-9a-f]{24}: answered$/m, answered.stderr);
+      const done = await call(client, "resume", { execution: view.execution });
+      assert.deepEqual([done.state, /Zoe Quill/.test(String(done.value))], ["completed", true], JSON.stringify(done));
     },
   );
 

@@ -61,6 +61,7 @@ describe("a changed tool definition", { concurrency: 2 }, () => {
     assert.match(rejected.stdout, /withheld: echo, changed, rejected by operator\n[^]*probe: 1 rejected\n$/);
     const none = await runGlovebox(["servers", "approve", "probe", "--all", "--yes"], { folder });
     assert.match(none.stdout, /^probe: 0 approved\n$/);
+    assert.match(none.stderr, /echo was rejected before\. To accept it, name it: .*servers approve probe echo$/m);
     const approved = await runGlovebox(["servers", "approve", "probe", "echo", "--yes"], { folder });
     assert.equal(approved.code, 0);
     assert.match(

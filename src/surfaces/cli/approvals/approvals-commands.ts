@@ -157,7 +157,7 @@ export async function decide(
       decider.terminal.stderr,
       "A rule was written: `glovebox policy rules` lists it, `policy revoke` removes it",
     );
-  await printOutcome(desk, approval, decider);
+  await printOutcome(desk, approval, decider, scope);
   return EXIT.done;
 }
 
@@ -183,7 +183,13 @@ function isAlways(scope: DecidedScope): scope is (typeof ALWAYS_SCOPES)[number] 
   return ALWAYS_SCOPES.some((one) => one === scope);
 }
 
-async function printOutcome(desk: ApprovalDesk, approval: Approval, { powers, print }: Decider): Promise<void> {
+/** A decision for good is stored as one about this call, beside its rule: `chosen` is what the person said. */
+async function printOutcome(
+  desk: ApprovalDesk,
+  approval: Approval,
+  { powers, print }: Decider,
+  chosen: DecidedScope | undefined = approval.scope,
+): Promise<void> {
   const { id, execution } = approval;
   const until = powers.now() + RESUME_MS;
   let state: ExecutionResult["state"] | "running" | "unknown";
@@ -195,11 +201,15 @@ async function printOutcome(desk: ApprovalDesk, approval: Approval, { powers, pr
     if (state !== "paused" || waiting > 0 || powers.now() >= until) break;
     await sleep(POLL_MS);
   }
-  const scope = approval.scope === undefined ? "" : ` for ${DESCRIBED_SCOPES[approval.scope]}`;
   print({ approval, execution: { id: execution, state } }, [
-    `${id}: ${approval.state}${scope}`,
+    `${id}: ${describeDecision(approval, chosen)}`,
     `${execution}: ${describeState(state, waiting)}`,
   ]);
+}
+
+function describeDecision({ id, state }: Approval, scope: DecidedScope | undefined): string {
+  if (isInputRequest(id)) return state === "approved" ? "answered" : state === "rejected" ? "declined" : state;
+  return scope === undefined ? state : `${state} for ${DESCRIBED_SCOPES[scope]}`;
 }
 
 function describeState(state: ExecutionResult["state"] | "running" | "unknown", waiting: number): string {

@@ -35,8 +35,9 @@ async function lint(invocation: Invocation): Promise<number> {
   const snapshot = await gateway.takeSnapshot(principal);
   const tools = listTools(snapshot);
   const listed = new Set(tools.map(({ origin }) => origin.connector));
-  const isPartial = snapshot.namespaces.some(({ connector }) => !listed.has(connector));
-  const findings = lintPolicy({ settings: policy, tools, isPartial });
+  const waiting = snapshot.namespaces.filter(({ connector }) => !listed.has(connector));
+  const unlisted = waiting.flatMap(({ name, connector }) => [name, connector]);
+  const findings = lintPolicy({ settings: policy, tools, unlisted });
   const patterned = { ...settings, policy: { ...settings.policy, rules: policy.rules } };
   const idle = await findIdleInCatalog(patterned, gateway, principal);
   // A rule whose only pattern matches nothing is one problem.

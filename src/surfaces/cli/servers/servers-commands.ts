@@ -185,6 +185,10 @@ async function approveTools(
     return EXIT.failed;
   }
   print({ approved }, [`${request.server}: ${approved.length} approved`]);
+  const [left] = approved.length > 0 ? [] : await records.held.list(request.server);
+  const command = serverCommand("approve", request.server);
+  if (left)
+    printLine(terminal.stderr, `${left.tool} was rejected before. To accept it, name it: ${command} ${left.tool}`);
   return EXIT.done;
 }
 

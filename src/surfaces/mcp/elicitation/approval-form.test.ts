@@ -81,6 +81,10 @@ describe("toApprovalForm", () => {
       assert.equal(canApprove({ ...APPROVAL, args: { text } }), false);
     }
   });
+  it("names the command of this installation", () => {
+    const form = toApprovalForm({ ...APPROVAL, args: { text: "x".repeat(5_000) } }, { show: "npx glovebox show" });
+    assert.match(form.message, /^To see all of them and to approve, run: npx glovebox show$/m);
+  });
   it("only offers to reject if the reason is too long or the arguments are not known", () => {
     const long = toApprovalForm({ ...APPROVAL, reason: "x".repeat(MAX_SHOWN_BYTES) });
     assert.deepEqual(choicesOf(long), ["reject"]);
@@ -108,6 +112,15 @@ describe("toForm of an input request", () => {
     ]);
     assert.ok("requestedSchema" in form);
     assert.deepEqual(form.requestedSchema, { type: "object", properties: { name: { type: "string" } }, required: [] });
+  });
+  it("says why the answer before was not sent, on one line", () => {
+    const approval = { ...APPROVAL, id, args: { mode: "form", server: "shop", message: "Who?", schema: {} } };
+    const problem = "name is\nmissing";
+    assert.equal(
+      toForm(approval, { problem }).message.split("\n")[2],
+      String.raw`Please answer again. name is\nmissing`,
+    );
+    assert.doesNotMatch(toForm(approval).message, /answer again/);
   });
   it("warns of a field that looks like a secret, and of no other", () => {
     for (const name of ["password", "apiKey", "accessToken"])

@@ -36,14 +36,14 @@ const MAX_EVIDENCE_BYTES = 1_500;
  * Shows the whole call, or offers no approval. Arguments and reasons stay on one line each, with invisible characters
  * written out, so they can neither imitate another line of the form nor hide in their own.
  */
-export function toApprovalForm(approval: Approval): ApprovalForm {
+export function toApprovalForm(approval: Approval, { show = usualCommand(approval) }: FormGuide = {}): ApprovalForm {
   const { id, execution, tool, effect, labels } = approval;
   const shown = showWhole(approval);
   const message = [
     `A program wants to call ${tool}, which ${EFFECTS[effect]} (${effect}).`,
-    ...(shown ?? showPart(approval)),
+    ...(shown ?? showPart(approval, show)),
     ...describeLabels(labels),
-    ...showEvidence(approval),
+    ...showEvidence(approval, show),
     `Approval ${id}, execution ${execution}`,
   ].join("\n");
   const choices = shown ? [...CHOICES.keys()] : ["reject"];
@@ -56,14 +56,26 @@ export function canApprove(approval: Approval): boolean {
   return isInputRequest(approval.id) || showWhole(approval) !== undefined;
 }
 
+export interface FormGuide {
+  /** The command that shows everything. */
+  readonly show?: string;
+  /** Why the answer before was not sent to the server. */
+  readonly problem?: string | undefined;
+}
+
+function usualCommand({ id }: Approval): string {
+  return `glovebox approvals show ${id}`;
+}
+
 /** What the client shows: a decision about a call, or the question of a server. */
-export function toForm(approval: Approval): ApprovalForm | InputUrl {
+export function toForm(approval: Approval, guide: FormGuide = {}): ApprovalForm | InputUrl {
   const { id, args, tool } = approval;
-  if (!isInputRequest(id)) return toApprovalForm(approval);
+  if (!isInputRequest(id)) return toApprovalForm(approval, guide);
   const { mode, server, message, schema, url } = isJsonObject(args) ? args : {};
   const lines = [
     `The server ${toLine(textOf(server))} asks you, while a program calls ${tool}. Your answer goes to this server only.`,
     `It says: ${toLine(textOf(message))}`,
+    ...(guide.problem === undefined ? [] : [`Please answer again. ${toLine(guide.problem)}`]),
     ...(asksForSecret(schema) ? ["A field looks like a password or a key. Servers must not ask for those here."] : []),
     `Input request ${id}`,
   ];
@@ -108,17 +120,17 @@ function showWhole({ args, argsShown, reason }: Approval): readonly string[] | u
 }
 
 /** In one line, or as the command that shows it. */
-function showEvidence({ id, evidence }: Approval): readonly string[] {
+function showEvidence({ evidence }: Approval, show: string): readonly string[] {
   if (!evidence) return [];
   const text = toLine(describeEvidence(evidence).join("; "));
   const isShort = Buffer.byteLength(text) <= MAX_EVIDENCE_BYTES;
-  return [`Evidence: ${isShort ? text : `too long for this form; run: glovebox approvals show ${id}`}`];
+  return [`Evidence: ${isShort ? text : `too long for this form; run: ${show}`}`];
 }
 
-function showPart({ id, reason }: Approval): readonly string[] {
+function showPart({ reason }: Approval, show: string): readonly string[] {
   return [
     "Arguments: too long for this form, which can only reject the call.",
-    `To see all of them and to approve, run: glovebox approvals show ${id}`,
+    `To see all of them and to approve, run: ${show}`,
     `Why you are asked: ${cleanText(toLine(reason), { maxBytes: MAX_REASON_BYTES })}`,
   ];
 }
@@ -154,8 +166,16 @@ export function parseAnswer(
   return mayApprove ? { verdict: "approve", scope: chosen } : undefined;
 }
 
-/** The first decision counts, and it may have come from another person. Values that do not fit a form decide nothing. */
-export function ignoreOvertaken(thrown: unknown): void {
+/** Why the last answers of a person were not sent to the server, by input request. */
+export type AnswerProblems = Map<string, readonly string[]>;
+
+/**
+ * The first decision counts, and it may have come from another person. Values that do not fit a form decide nothing: then
+ * the person is told why when the form is shown again.
+ */
+export function noteRefusal(thrown: unknown, id: ApprovalId, problems: AnswerProblems): void {
   const isExpected = thrown instanceof GloveboxError && /^REQUEST_(CONFLICT|INVALID)$/.test(thrown.code);
   if (!isExpected) throw thrown;
+  const isWrong = thrown.code === "REQUEST_INVALID" && isInputRequest(id);
+  if (isWrong) problems.set(id, [...(problems.get(id) ?? []), thrown.message]);
 }

@@ -12,7 +12,8 @@ import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "..
 import type { AnswerableApprovals } from "../../gateway.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
-import { canApprove, ignoreOvertaken, isUrlRequest, parseAnswer, toForm } from "./approval-form.ts";
+import { canApprove, isUrlRequest, noteRefusal, parseAnswer, toForm } from "./approval-form.ts";
+import type { AnswerProblems, FormGuide } from "./approval-form.ts";
 
 /** One request of a client about one execution. */
 export interface Conversation {
@@ -26,6 +27,7 @@ export interface Conversation {
   readonly signal: AbortSignal;
   /** Approvals that were asked for and not answered. */
   readonly left: Set<string>;
+  readonly problems: AnswerProblems;
 }
 
 /** An execution and how to wait for it. */
@@ -40,6 +42,8 @@ const POLL_MS = 200;
 /** Calls that a program makes at once are asked about together. */
 const GATHER_MS = 100;
 const MAX_AT_ONCE = 8;
+/** How often a client is asked again after an answer that does not fit; since 2026-07-28 the client limits its rounds. */
+const MAX_ANSWERS = 3;
 
 /** Returns the state of the execution, or, if the protocol revision works that way, an input request. */
 export async function followWithPerson(
@@ -64,7 +68,8 @@ export async function followWithPerson(
     if (open.length > 0 && person.kind === "returned") return askByAnswer(conversation, execution, open);
     if (person.kind === "pushed") for (const approval of open) await askByPush(conversation, approval, person.ask);
     if (signal.aborted) return gateway.view({ principal, execution, waitMs: 0 });
-    if (view.state === "paused" && waiting.length > 0 && open.length === 0) return view;
+    const isTold = view.state === "paused" || view.questions !== undefined;
+    if (isTold && waiting.length > 0 && open.length === 0) return view;
     await sleep(POLL_MS); // it takes a moment until a decision resumes the execution
     const poll: PolledExecution["poll"] = (until) =>
       gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal: until });
@@ -103,16 +108,23 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The client's next request names the execution and contains the answers. */
 function askByAnswer(
-  { clientApprovals, principal, request, left }: Conversation,
+  conversation: Conversation,
   execution: ExecutionId,
   open: readonly Approval[],
 ): InputRequiredResult {
+  const { clientApprovals, principal, request, left } = conversation;
   const asked = open.map(({ id }) => id);
   const rejectOnly = open.filter((approval) => !canApprove(approval)).map(({ id }) => id);
   return inputRequired({
-    inputRequests: Object.fromEntries(open.map((approval) => [approval.id, toInputRequest(toForm(approval))])),
+    inputRequests: Object.fromEntries(
+      open.map((approval) => [approval.id, toInputRequest(toForm(approval, guideOf(approval, conversation)))]),
+    ),
     requestState: clientApprovals.close(principal, { execution, request, asked, rejectOnly, left: [...left] }),
   });
+}
+
+function guideOf({ id }: Approval, { gateway, problems }: Conversation): FormGuide {
+  return { show: gateway.people.commands(id).show, problem: problems.get(id)?.at(-1) };
 }
 
 function toInputRequest(form: ReturnType<typeof toForm>) {
@@ -121,10 +133,11 @@ function toInputRequest(form: ReturnType<typeof toForm>) {
 
 /** Ends without an answer when another person decides first or the patience is over; the call keeps waiting then. */
 async function askByPush(
-  { clientApprovals, principal, left, signal }: Conversation,
+  conversation: Conversation,
   approval: Approval,
   ask: Extract<Person, { kind: "pushed" }>["ask"],
 ): Promise<void> {
+  const { clientApprovals, principal, left, signal, problems } = conversation;
   const { id, execution } = approval;
   left.add(id);
   const done = new AbortController();
@@ -136,9 +149,13 @@ async function askByPush(
   const settled = pause(POLL_MS, ended)
     .then(() => pollUntil(isSettled, ended))
     .then(() => done.abort());
-  const rawAnswer = await ask(toForm(approval), ended).catch(() => undefined);
+  const rawAnswer = await ask(toForm(approval, guideOf(approval, conversation)), ended).catch(() => undefined);
   const answer = parseAnswer(rawAnswer, { mayApprove: canApprove(approval), id });
   done.abort();
   await settled;
-  if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
+  const noted = problems.get(id)?.length ?? 0;
+  if (answer)
+    await clientApprovals.answer(principal, id, answer).catch((thrown: unknown) => noteRefusal(thrown, id, problems));
+  const tries = problems.get(id)?.length ?? 0;
+  if (tries > noted && tries < MAX_ANSWERS) left.delete(id);
 }

@@ -29,7 +29,7 @@ async function asked() {
   const take = (retry: Partial<Retry> = {}, asker: object = {}) =>
     takeAnswers(
       { rawState, rawAnswers: { [id]: ALLOW }, ...retry },
-      { clientApprovals, principal: AGENT, request: REQUEST, ...asker },
+      { clientApprovals, principal: AGENT, request: REQUEST, problems: new Map(), ...asker },
     );
   const stateNow = async () => (await queue.approvals.find(id))?.state;
   return { queue, clientApprovals, id, execution, take, stateNow };

@@ -6,7 +6,7 @@ import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { isJsonObject, parseApprovalId, parseExecutionId } from "../../../domain/index.ts";
 import type { ApprovalId, ExecutionId, Json, JsonObject, Principal } from "../../../domain/index.ts";
 import type { AnswerableApprovals } from "../../gateway.ts";
-import { ignoreOvertaken, parseAnswer } from "./approval-form.ts";
+import { noteRefusal, parseAnswer } from "./approval-form.ts";
 import type { ApprovalForm, InputUrl } from "./approval-form.ts";
 import type { Conversation } from "./follow-execution.ts";
 
@@ -77,7 +77,8 @@ export async function takeAnswers(
     clientApprovals,
     principal,
     request,
-  }: Pick<Conversation, "principal" | "request"> & {
+    problems,
+  }: Pick<Conversation, "principal" | "request" | "problems"> & {
     readonly clientApprovals: AnswerableApprovals | undefined;
   },
 ): Promise<Pick<Conversation, "left"> & { readonly execution: ExecutionId }> {
@@ -88,7 +89,8 @@ export async function takeAnswers(
   for (const id of round.asked) {
     const rawAnswer = Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined;
     const answer = parseAnswer(rawAnswer, { mayApprove: !round.rejectOnly.includes(id), id });
-    if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
+    if (answer)
+      await clientApprovals.answer(principal, id, answer).catch((thrown: unknown) => noteRefusal(thrown, id, problems));
     else left.add(id);
   }
   return { execution: round.execution, left };
