@@ -77,7 +77,7 @@ type Wall = Omit<ServerLaunch, "explainEnd" | "noteError" | "status">;
 
 export async function launchInNamespaces(plan: Plan, options: LaunchOptions, machine: Machine): Promise<Wall> {
   const [namespaces, native] = [valueOf(machine.namespaces), valueOf(machine.native)];
-  const filter = assembleUpstreamFilter(native.processor, { kind: "namespaces" });
+  const filter = assembleUpstreamFilter(native.processor, { kind: "namespaces", isRoot: process.getuid?.() === 0 });
   const proxy = openProxy(options);
   const cwd = isGranted(plan.cwd, plan) ? plan.cwd : HOME_AT;
   const inner = [

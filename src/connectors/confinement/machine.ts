@@ -87,7 +87,10 @@ async function tryNamespaces(
   return { missing: failures.at(-1) ?? "", remedy };
 }
 
-/** The arguments of bubblewrap for namespaces of its own, without any file but those of the kernel. */
+/**
+ * The arguments of bubblewrap for namespaces of its own, without any file but those of the kernel. /proc is read-only:
+ * root owns the settings of the kernel in a user namespace too, and could name what it runs when a process crashes.
+ */
 export function separate({ isInContainer, hasProc }: Namespaces): readonly string[] {
   return [
     ...["user", "ipc", "pid", "net", "uts"].map((name) => `--unshare-${name}`),
@@ -96,7 +99,7 @@ export function separate({ isInContainer, hasProc }: Namespaces): readonly strin
     "--die-with-parent",
     "--cap-drop",
     "ALL",
-    ...(hasProc ? ["--proc", "/proc"] : []),
+    ...(hasProc ? ["--proc", "/proc", "--remount-ro", "/proc"] : []),
     "--dev",
     "/dev",
   ];
