@@ -1,7 +1,7 @@
 /** What a server is refused before it starts: a level that cannot be reached, and files that cannot be given. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -25,6 +25,20 @@ writeFileSync(join(home, "app", "package.json"), "{}");
 writeFileSync(script, "");
 symlinkSync(join(home, "app"), join(docs, "link"));
 mkdirSync(join(docs, "drafts"));
+/** Programs in a folder that the server can write, and one elsewhere, which is not its business. */
+const project = join(home, "project");
+const [other, linked, written] = [
+  join(home, "app/dist/tool"),
+  join(project, "bin/linked"),
+  join(project, "bin/written"),
+];
+mkdirSync(join(project, "bin"), { recursive: true });
+const write = (file: string, first: string, rest = ""): void =>
+  writeFileSync(file, `#!${first}\n${rest}`, { mode: 0o755 });
+write(other, "/bin/sh");
+symlinkSync(other, linked);
+write(written, `/usr/bin/env -S NAME=/..${other} /bin/sh`);
+write(join(project, "bin", "plain"), "/bin/sh");
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const real = await examineMachine();
@@ -130,6 +144,16 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
       new RegExp(`${docs}/link leads to ${home}/app by a link, and the server can change links below ${docs}$`),
     ],
     [
+      "a command that the server can replace, and that is a link to elsewhere",
+      { command: linked, files: { read: [], write: [project] } },
+      new RegExp(`its command leads to ${other}, and the server can change the command below ${project}$`),
+    ],
+    [
+      "a command whose first line the server can write, and which names a program elsewhere",
+      { command: written, named: [{ key: "cwd", path: project }] },
+      new RegExp(`its command leads to ${other}, and the server can change the command below ${project}$`),
+    ],
+    [
       "an argument that names the home folder",
       { named: [{ key: "args[1]", path: home }] },
       /its args\[1\] names a folder that contains your whole home folder/,
@@ -154,6 +178,28 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
     assert.deepEqual(valuesOf(started, "--bind"), [docs]);
     assert.ok(valuesOf(started, "--ro-bind").includes(join(home, "app")));
     assert.ok(!valuesOf(started, "--ro-bind").includes(home));
+  });
+
+  test("a command in a folder that the server can write is started, and so is one that leads to what is listed", async () => {
+    await using plain = await launch({
+      command: join(project, "bin", "plain"),
+      args: [],
+      named: [{ key: "cwd", path: project }],
+    });
+    assert.deepEqual(valuesOf(plain, "--bind"), [project]);
+    assert.ok(!valuesOf(plain, "--ro-bind").some((path) => path.startsWith(join(home, "app"))));
+    const files = { read: [join(home, "app")], write: [project] };
+    await using listed = await launch({ command: linked, args: [], files });
+    assert.equal(listed.args.at(-1), linked);
+  });
+
+  test("a program of the name node is asked for its version only where the server cannot write", async () => {
+    const [node, asked] = [join(project, "bin", "node"), join(folder, "asked")];
+    write(node, "/bin/sh", `touch '${asked}'\n`);
+    await using _writing = await launch({ command: node, files: { read: [], write: [project] } });
+    assert.ok(!existsSync(asked));
+    await using _reading = await launch({ command: node, files: { read: [project], write: [] } });
+    assert.ok(existsSync(asked));
   });
 
   test("a folder below one that the server can write is given, and so is a link where it cannot write", async () => {
