@@ -125,6 +125,21 @@ describe("a level that cannot be reached", () => {
   }
 });
 
+test("namespaces that cannot be made are missing with the cause of bubblewrap, and a remedy for it", async () => {
+  const bubblewrap = join(folder, "bwrap");
+  const causes = [
+    ["setting up uid map: Read-only file system", /^Mount \/proc so that it can be written/],
+    ["No permissions to create new namespace", /^Allow unprivileged user namespaces/],
+  ] as const;
+  for (const [cause, remedy] of causes) {
+    write(bubblewrap, "/bin/sh", `echo 'bwrap: ${cause}' >&2\nexit 1\n`);
+    const { namespaces } = await examineMachine(bubblewrap);
+    assert.ok("missing" in namespaces);
+    assert.equal(namespaces.missing, `bwrap: ${cause}`);
+    assert.match(namespaces.remedy, remedy);
+  }
+});
+
 describe("the files of a confined server", { skip: isConfinable ? false : "nothing can be confined here" }, () => {
   const gone = join(folder, "gone");
   const refusals: readonly (readonly [string, Case, RegExp])[] = [
