@@ -1,10 +1,20 @@
 /** What a server is refused before it starts: a level that cannot be reached, and files that cannot be given. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { parseConnectorId } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
@@ -249,6 +259,29 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
     await assert.rejects(launch({ level: "files" }), {
       message: new RegExp(`cannot make a folder for it in ${gone} \\(ENOENT\\)`),
     });
+  });
+
+  test("the folder of a server at files is removed with it, by another process and without what links lead to", async (context) => {
+    const [bin, kept] = [join(folder, "bin"), join(folder, "kept")];
+    mkdirSync(bin);
+    mkdirSync(kept);
+    const started = await launch({ level: "files" });
+    const own = started.env["HOME"] ?? "";
+    symlinkSync(kept, join(own, "link"));
+    await started[Symbol.asyncDispose]();
+    while (existsSync(own)) await wait(5); // a busy machine may take longer
+    assert.ok(existsSync(kept));
+    const path = process.env["PATH"] ?? "";
+    context.after(() => (process.env["PATH"] = path));
+    write(join(bin, "rm"), "/bin/sh", `echo "$@" > '${join(bin, "removed")}'\n`);
+    process.env["PATH"] = `${bin}:${path}`;
+    const other = await launch({ level: "files" });
+    await other[Symbol.asyncDispose]();
+    const removed = dirname(other.env["HOME"] ?? "");
+    const said = join(bin, "removed");
+    while (!existsSync(said) || readFileSync(said, "utf8") === "") await wait(5);
+    assert.equal(readFileSync(said, "utf8"), `-rf -- ${removed}\n`);
+    rmSync(removed, { recursive: true });
   });
 
   test("with files, what arguments name is not given", async () => {
