@@ -1,6 +1,7 @@
 /** `glovebox serve` and `glovebox mcp`: the two ways for clients to connect. */
 
 import { once } from "node:events";
+import { join } from "node:path";
 import type { Writable } from "node:stream";
 
 import type { Command } from "commander";
@@ -62,8 +63,9 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
   using interrupt = watchInterrupt(terminal);
   const ended = once(interrupt.signal, "abort");
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
-  const { webFolder, report, version, uid, warn } = powers;
+  const { packageFolder, report, version, uid, warn } = powers;
   const { agent, identity } = gateway;
+  const webFolder = join(packageFolder, "dist", "web");
   const door = { gateway, identity, webFolder, report, uid, warn, storePath: settings.store.path };
   const server = await servers.serveHttp({ server: toServer(settings, { host, port }), ...door });
   try {

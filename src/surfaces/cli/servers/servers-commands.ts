@@ -14,6 +14,7 @@ import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import type { Terminal } from "../powers.ts";
 import { askYesNo, countOf, printJson, printLine } from "../print.ts";
+import { addChanges } from "./add-server.ts";
 import { addRefusedHosts } from "./refused-hosts.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
 import { noServer, toServer } from "./to-server.ts";
@@ -52,6 +53,7 @@ export function addServers(program: Command, { addCommand, addJsonCommand }: Com
     "list upstreams, their state and withheld definitions",
     listServers,
   );
+  addChanges(servers, addJsonCommand);
   addJsonCommand(
     servers,
     "approve <name> [tools...]",
