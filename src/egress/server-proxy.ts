@@ -206,7 +206,7 @@ function withoutHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
 }
 
-/** Without it the body of a GET or DELETE would follow its request unframed: as another request, which nobody decided. */
+/** Without it the body of a GET or DELETE would follow its request unframed: as another request, without a decision. */
 function toFraming({ "transfer-encoding": encoding }: IncomingHttpHeaders): IncomingHttpHeaders {
   return encoding === undefined ? {} : { "transfer-encoding": "chunked" };
 }
