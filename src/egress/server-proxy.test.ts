@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import type { RequestListener } from "node:http";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -10,13 +12,20 @@ import type { ProxiedRequest } from "./index.ts";
 import { PUBLIC, allow, createStubNetwork, openStubServers } from "./fixtures/stub-network.ts";
 
 const servers = openStubServers();
+/** What reached the host. */
+const seen: string[] = [];
 const network = createStubNetwork();
 /** Refused requests that are answered at once, and more that would wait for minutes. */
 const [AT_ONCE, MORE, WAITING] = [100, 150, 64];
 
 before(async () => {
   network.answers.set("api.example", [PUBLIC]);
-  network.ports.set(`${PUBLIC}:80`, await servers.http((_, response) => response.end("hello")));
+  const answer: RequestListener = async (asked, response) => {
+    const body = await text(asked);
+    seen.push(`${asked.method} ${asked.url} ${body}`);
+    response.end("hello");
+  };
+  network.ports.set(`${PUBLIC}:80`, await servers.http(answer));
 });
 after(() => servers[Symbol.dispose]());
 
@@ -46,4 +55,31 @@ test("a server that is refused again and again is recorded slowly, and other req
   assert.ok(recorded.length < AT_ONCE + MORE / 2, String(recorded.length));
   await proxy[Symbol.asyncDispose]();
   await Promise.all(rest);
+});
+
+test("the body of a request stays its body, so that it is not another request for the host", async () => {
+  const recorded: ProxiedRequest[] = [];
+  await using egress = openEgress({ network });
+  const proxy = egress.openProxy({
+    policies: [allow(["api.example"])],
+    onRequest: async (one) => void recorded.push(one),
+  });
+  const port = await proxy.listen();
+  const hidden = "GET /hidden HTTP/1.1\r\nHost: api.example\r\n\r\n";
+  seen.length = 0;
+  for (const method of ["GET", "DELETE", "POST"]) {
+    const headers = { "transfer-encoding": "chunked" };
+    const sent = request({ port, host: "127.0.0.1", path: "http://api.example/open", method, headers, agent: false });
+    const status = new Promise((resolve, reject) => {
+      sent.on("response", (response) => resolve(response.resume().statusCode));
+      sent.on("error", reject);
+    });
+    sent.end(hidden);
+    assert.equal(await status, 200);
+  }
+  assert.deepEqual(
+    seen,
+    ["GET", "DELETE", "POST"].map((method) => `${method} /open ${hidden}`),
+  );
+  assert.equal(recorded.length, 3);
 });

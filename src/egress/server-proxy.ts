@@ -178,7 +178,7 @@ class Proxying implements ServerProxy {
       createConnection: () => remote,
       method: from.method,
       path: `${url.pathname}${url.search}`,
-      headers: { ...withoutHops(from.headers), host: url.host, connection: "close" },
+      headers: { ...withoutHops(from.headers), ...toFraming(from.headers), host: url.host, connection: "close" },
     });
     from.pipe(outgoing);
     from.once("close", () => from.complete || outgoing.destroy());
@@ -204,6 +204,11 @@ function toCredentials(password: string): string {
 
 function withoutHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
+}
+
+/** Without it the body of a GET or DELETE would follow its request unframed: as another request, without a decision. */
+function toFraming({ "transfer-encoding": encoding }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return encoding === undefined ? {} : { "transfer-encoding": "chunked" };
 }
 
 const CHALLENGE = "Proxy-Authenticate: Basic\r\n";

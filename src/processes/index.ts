@@ -9,6 +9,6 @@ export { openReaper } from "./reaper.ts";
 export type { Reaper } from "./reaper.ts";
 export { endWithLauncher } from "./end-with-launcher.ts";
 export { assembleFilter, assembleSeal } from "./confinement/assemble-filter.ts";
-export { findBubblewrap, findNative, readLandlock } from "./confinement/native.ts";
+export { findBubblewrap, findNative, readLandlock, remedyOfNamespaces } from "./confinement/native.ts";
 export type { NativeParts } from "./confinement/native.ts";
 export { assembleUpstreamFilter } from "./confinement/upstream-filter.ts";

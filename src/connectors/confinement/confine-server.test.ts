@@ -1,10 +1,20 @@
 /** What a server is refused before it starts: a level that cannot be reached, and files that cannot be given. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { parseConnectorId } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
@@ -25,6 +35,20 @@ writeFileSync(join(home, "app", "package.json"), "{}");
 writeFileSync(script, "");
 symlinkSync(join(home, "app"), join(docs, "link"));
 mkdirSync(join(docs, "drafts"));
+/** Programs in a folder that the server can write, and one elsewhere, which is not its business. */
+const project = join(home, "project");
+const [other, linked, written] = [
+  join(home, "app/dist/tool"),
+  join(project, "bin/linked"),
+  join(project, "bin/written"),
+];
+mkdirSync(join(project, "bin"), { recursive: true });
+const write = (file: string, first: string, rest = ""): void =>
+  writeFileSync(file, `#!${first}\n${rest}`, { mode: 0o755 });
+write(other, "/bin/sh");
+symlinkSync(other, linked);
+write(written, `/usr/bin/env -S NAME=/..${other} /bin/sh`);
+write(join(project, "bin", "plain"), "/bin/sh");
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const real = await examineMachine();
@@ -111,6 +135,21 @@ describe("a level that cannot be reached", () => {
   }
 });
 
+test("namespaces that cannot be made are missing with the cause of bubblewrap, and a remedy for it", async () => {
+  const bubblewrap = join(folder, "bwrap");
+  const causes = [
+    ["setting up uid map: Read-only file system", /^Mount \/proc so that it can be written/],
+    ["No permissions to create new namespace", /^Allow unprivileged user namespaces/],
+  ] as const;
+  for (const [cause, remedy] of causes) {
+    write(bubblewrap, "/bin/sh", `echo 'bwrap: ${cause}' >&2\nexit 1\n`);
+    const { namespaces } = await examineMachine(bubblewrap);
+    assert.ok("missing" in namespaces);
+    assert.equal(namespaces.missing, `bwrap: ${cause}`);
+    assert.match(namespaces.remedy, remedy);
+  }
+});
+
 describe("the files of a confined server", { skip: isConfinable ? false : "nothing can be confined here" }, () => {
   const gone = join(folder, "gone");
   const refusals: readonly (readonly [string, Case, RegExp])[] = [
@@ -128,6 +167,16 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
       "a link below a folder that the server can write",
       { files: { read: [join(docs, "link")], write: [docs] } },
       new RegExp(`${docs}/link leads to ${home}/app by a link, and the server can change links below ${docs}$`),
+    ],
+    [
+      "a command that the server can replace, and that is a link to elsewhere",
+      { command: linked, files: { read: [], write: [project] } },
+      new RegExp(`its command leads to ${other}, and the server can change the command below ${project}$`),
+    ],
+    [
+      "a command whose first line the server can write, and which names a program elsewhere",
+      { command: written, named: [{ key: "cwd", path: project }] },
+      new RegExp(`its command leads to ${other}, and the server can change the command below ${project}$`),
     ],
     [
       "an argument that names the home folder",
@@ -154,6 +203,28 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
     assert.deepEqual(valuesOf(started, "--bind"), [docs]);
     assert.ok(valuesOf(started, "--ro-bind").includes(join(home, "app")));
     assert.ok(!valuesOf(started, "--ro-bind").includes(home));
+  });
+
+  test("a command in a folder that the server can write is started, and so is one that leads to what is listed", async () => {
+    await using plain = await launch({
+      command: join(project, "bin", "plain"),
+      args: [],
+      named: [{ key: "cwd", path: project }],
+    });
+    assert.deepEqual(valuesOf(plain, "--bind"), [project]);
+    assert.ok(!valuesOf(plain, "--ro-bind").some((path) => path.startsWith(join(home, "app"))));
+    const files = { read: [join(home, "app")], write: [project] };
+    await using listed = await launch({ command: linked, args: [], files });
+    assert.equal(listed.args.at(-1), linked);
+  });
+
+  test("a program of the name node is asked for its version only where the server cannot write", async () => {
+    const [node, asked] = [join(project, "bin", "node"), join(folder, "asked")];
+    write(node, "/bin/sh", `touch '${asked}'\n`);
+    await using _writing = await launch({ command: node, files: { read: [], write: [project] } });
+    assert.ok(!existsSync(asked));
+    await using _reading = await launch({ command: node, files: { read: [project], write: [] } });
+    assert.ok(existsSync(asked));
   });
 
   test("a folder below one that the server can write is given, and so is a link where it cannot write", async () => {
@@ -188,6 +259,29 @@ describe("the files of a confined server", { skip: isConfinable ? false : "nothi
     await assert.rejects(launch({ level: "files" }), {
       message: new RegExp(`cannot make a folder for it in ${gone} \\(ENOENT\\)`),
     });
+  });
+
+  test("the folder of a server at files is removed with it, by another process and without what links lead to", async (context) => {
+    const [bin, kept] = [join(folder, "bin"), join(folder, "kept")];
+    mkdirSync(bin);
+    mkdirSync(kept);
+    const started = await launch({ level: "files" });
+    const own = started.env["HOME"] ?? "";
+    symlinkSync(kept, join(own, "link"));
+    await started[Symbol.asyncDispose]();
+    while (existsSync(own)) await wait(5); // a busy machine may take longer
+    assert.ok(existsSync(kept));
+    const path = process.env["PATH"] ?? "";
+    context.after(() => (process.env["PATH"] = path));
+    write(join(bin, "rm"), "/bin/sh", `echo "$@" > '${join(bin, "removed")}'\n`);
+    process.env["PATH"] = `${bin}:${path}`;
+    const other = await launch({ level: "files" });
+    await other[Symbol.asyncDispose]();
+    const removed = dirname(other.env["HOME"] ?? "");
+    const said = join(bin, "removed");
+    while (!existsSync(said) || readFileSync(said, "utf8") === "") await wait(5);
+    assert.equal(readFileSync(said, "utf8"), `-rf -- ${removed}\n`);
+    rmSync(removed, { recursive: true });
   });
 
   test("with files, what arguments name is not given", async () => {

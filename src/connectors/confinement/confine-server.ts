@@ -14,7 +14,7 @@ import type { ServerCommand, ServerLaunch } from "../settings.ts";
 import { UpstreamError, unreachable } from "../upstream-error.ts";
 import type { UpstreamFailure } from "../upstream-error.ts";
 import { findMissing } from "./find-missing.ts";
-import { collectGrants, findCommand, isGranted } from "./grants.ts";
+import { collectGrants, findCommand, findWritable, isGranted } from "./grants.ts";
 import { launchBehindLandlock, launchInNamespaces } from "./launch.ts";
 import type { LaunchOptions, Plan } from "./launch.ts";
 import { knowsLateProxy } from "./late-proxy.ts";
@@ -135,7 +135,8 @@ async function planServer(options: ConfinerOptions, command: PlannedCommand): Pr
     env,
     path: [...new Set(folders)].join(delimiter),
     unproxied,
-    loadsProxyLate: await knowsLateProxy(file),
+    // It is asked outside of every confinement.
+    loadsProxyLate: findWritable(file, write) === undefined && (await knowsLateProxy(file)),
     read: [...read, ...software],
     write,
   };

@@ -5,9 +5,11 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   openSync,
   readSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   statSync,
 } from "node:fs";
@@ -31,6 +33,8 @@ const SCRIPT = /\.(?:[cm]?[jt]s|py|rb)$/;
 const MANIFESTS = ["package.json", "pyproject.toml", "setup.py"];
 const INSTALLED = "/node_modules/";
 const SHEBANG_BYTES = 256;
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
 
 export interface Grants {
   readonly read: readonly string[];
@@ -54,28 +58,83 @@ export interface GrantOptions {
 export function collectGrants(options: GrantOptions): Grants {
   const { id, confine, args, cwd, program, path, home } = options;
   const listed = confine.files ? checkListed(id, confine.files) : { read: [], write: takeNamed(options) };
-  const software = listProgram(program, path, home);
+  const { read, write } = listed;
+  const software = listProgram({ program, path, home, writable: write });
   const scripts = args
     .filter((arg) => SCRIPT.test(arg))
     .map((arg) => resolve(cwd, arg))
     .filter(isFile)
-    .flatMap((script) => [script, ...findPackage(script, home, listed.write)]);
-  for (const one of [...scripts, ...listed.read, ...listed.write]) requireInside(id, one, listed.write);
-  const write = listed.write.filter((one) => !scripts.includes(one));
-  return { read: unique([...software, ...scripts, ...listed.read]), write: unique(write) };
+    .flatMap((script) => [script, ...findPackage(script, home, write)]);
+  for (const one of [...scripts, ...read, ...write]) requireInside(id, one, listed);
+  requireSoftware(id, program, software, listed);
+  return {
+    read: unique([...software, ...scripts, ...read]),
+    write: unique(write.filter((one) => !scripts.includes(one))),
+  };
 }
 
 /** Below a folder that it may write, a server can replace a folder by a link, which would be followed at its next start. */
-function requireInside(id: ConnectorId, path: string, writable: readonly string[]): void {
-  const above = writable.find((folder) => folder !== path && isWithin(path, folder));
+function requireInside(id: ConnectorId, path: string, { read, write }: Grants): void {
+  const above = findWritable(path, write);
   if (above === undefined) return;
   const target = realpathSync(path);
-  if (isWithin(target, realpathSync(above))) return;
+  if ([above, ...listFixed({ read, write })].some((folder) => isWithin(target, realpathSync(folder)))) return;
   throw refuse(
     id,
     `${path} leads to ${target} by a link, and the server can change links below ${above}`,
     `Replace the link by a folder, or list ${target} in mcpServers.${id}.files if the server may use it`,
   );
+}
+
+/** A program that the server can replace, or its first line, must not lead to more than the server has anyway. */
+function requireSoftware(id: ConnectorId, program: string, software: readonly string[], listed: Grants): void {
+  const changed = [program, ...software].map((one) => findWritable(one, listed.write)).find((one) => one !== undefined);
+  if (changed === undefined) return;
+  const known = [changed, ...listFixed(listed)].map((folder) => realpathSync(folder));
+  const outside = software
+    .map((one) => realpathSync(one))
+    .find((target) => !isSystem(target) && !known.some((folder) => isWithin(target, folder)));
+  if (outside === undefined) return;
+  throw refuse(
+    id,
+    `its command leads to ${outside}, and the server can change the command below ${changed}`,
+    `List ${outside} in mcpServers.${id}.files.read if the server may use it, and the folders that it needs; or move the command`,
+  );
+}
+
+/** What is listed and cannot be moved by the server. */
+function listFixed({ read, write }: Grants): readonly string[] {
+  return [...read, ...write].filter((one) => findWritable(one, write) === undefined);
+}
+
+/**
+ * The folder or file by which a server that may write it can decide where `path` leads or what it contains; `undefined`
+ * if it cannot.
+ */
+export function findWritable(path: string, writable: readonly string[]): string | undefined {
+  const steps = listSteps(path);
+  return writable.find((folder) => {
+    const real = realpathSync(folder);
+    return steps.some((step) => [folder, real].some((one) => (step !== one || isFile(one)) && isWithin(step, one)));
+  });
+}
+
+/** The path, and each one that its links lead to, one link after the other. */
+function listSteps(path: string): readonly string[] {
+  const steps = [path];
+  while (steps.length < MOST_LINKS) {
+    const last = steps.at(-1) ?? path;
+    const parts = last.split(sep);
+    const at = parts.findIndex((_, index) => isLink(parts.slice(0, index + 1).join(sep)));
+    if (at < 0) break;
+    const link = parts.slice(0, at + 1).join(sep);
+    steps.push(join(resolve(dirname(link), readlinkSync(link)), ...parts.slice(at + 1)));
+  }
+  return steps;
+}
+
+function isLink(path: string): boolean {
+  return path !== "" && (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false);
 }
 
 function checkListed(id: ConnectorId, files: NonNullable<ConfineRequest["files"]>): Grants {
@@ -125,14 +184,18 @@ export function findCommand(command: string, cwd: string, path: string): string 
     .find(isExecutable);
 }
 
+interface ProgramOptions extends Pick<GrantOptions, "program" | "path" | "home"> {
+  readonly writable: readonly string[];
+}
+
 /** The program itself, its interpreter, and the installation or package that it is a part of. */
-function listProgram(program: string, path: string, home: string): readonly string[] {
+function listProgram({ program, path, home, writable }: ProgramOptions): readonly string[] {
   const real = realpathSync(program);
   const files = [program, real].filter((file) => !isSystem(file));
   const interpreter = findInterpreter(real, path);
-  const inner = interpreter === undefined ? [] : listProgram(interpreter, path, home);
+  const inner = interpreter === undefined ? [] : listProgram({ program: interpreter, path, home, writable });
   const prefixes = [program, real].map((file) => dirname(dirname(file))).filter((prefix) => isPrefix(prefix, home));
-  const own = interpreter === undefined || isSystem(real) ? [] : findPackage(real, home);
+  const own = interpreter === undefined || isSystem(real) ? [] : findPackage(real, home, writable);
   return [...files, ...prefixes.filter((prefix) => !isSystem(prefix)), ...own, ...inner];
 }
 

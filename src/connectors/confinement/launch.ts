@@ -1,5 +1,6 @@
 /** Starts a server behind its walls: the arguments of bubblewrap and the launcher, and the proxy of the server. */
 
+import { spawn } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -18,6 +19,7 @@ import type { ConnectorId, NetworkPolicy } from "../../domain/index.ts";
 import type { Egress, ProxiedRequest, ServerProxy } from "../../egress/index.ts";
 import { assembleUpstreamFilter } from "../../processes/index.ts";
 import type { NativeParts } from "../../processes/index.ts";
+import { settlesWithin } from "../../timing/index.ts";
 
 import type { ConfineRequest, ServerLaunch } from "../settings.ts";
 import { UpstreamError, unreachable } from "../upstream-error.ts";
@@ -48,6 +50,8 @@ const DEVICES = ["/dev/null", "/dev/zero", "/dev/full"];
 const READ_DEVICES = ["/dev/random", "/dev/urandom"];
 /** A server at its own user namespace is counted alone. More would only help an attack. */
 const MOST_PROCESSES = 1024;
+/** A server that is started again does not wait longer for the end of the last one. */
+const REMOVE_MS = 1_000;
 
 export interface LaunchOptions {
   readonly id: ConnectorId;
@@ -77,7 +81,7 @@ type Wall = Omit<ServerLaunch, "explainEnd" | "noteError" | "status">;
 
 export async function launchInNamespaces(plan: Plan, options: LaunchOptions, machine: Machine): Promise<Wall> {
   const [namespaces, native] = [valueOf(machine.namespaces), valueOf(machine.native)];
-  const filter = assembleUpstreamFilter(native.processor, { kind: "namespaces" });
+  const filter = assembleUpstreamFilter(native.processor, { kind: "namespaces", isRoot: process.getuid?.() === 0 });
   const proxy = openProxy(options);
   const cwd = isGranted(plan.cwd, plan) ? plan.cwd : HOME_AT;
   const inner = [
@@ -204,7 +208,7 @@ export async function launchBehindLandlock(plan: Plan, options: LaunchOptions, m
     inputs: [filter],
     async [Symbol.asyncDispose]() {
       await proxy[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
+      await settlesWithin(removeFolder(folder), REMOVE_MS);
     },
   };
 }
@@ -221,6 +225,21 @@ function makeFolder(id: ConnectorId): string {
       id,
     );
   }
+}
+
+/**
+ * In another process: a server can leave more files behind than this thread can remove without a pause, and a process that
+ * it left behind can put links in the place of folders, which rm does not follow.
+ */
+function removeFolder(folder: string): Promise<void> {
+  return new Promise((resolve) => {
+    const child = spawn("rm", ["-rf", "--", folder], { stdio: "ignore", detached: true });
+    child.once("exit", () => resolve());
+    child.once("error", () => {
+      rmSync(folder, { recursive: true, force: true });
+      resolve();
+    });
+  });
 }
 
 function openProxy({ id, egress, networkPolicy, onRequest }: LaunchOptions, password?: string): ServerProxy {

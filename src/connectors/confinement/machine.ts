@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-import { findBubblewrap, findNative, readLandlock } from "../../processes/index.ts";
+import { findBubblewrap, findNative, readLandlock, remedyOfNamespaces } from "../../processes/index.ts";
 import type { NativeParts } from "../../processes/index.ts";
 
 const PROBE_MS = 10_000;
@@ -66,8 +66,7 @@ async function tryNamespaces(
   bubblewrap: string | undefined,
 ): Promise<MachinePart<Namespaces>> {
   if (bubblewrap === undefined) {
-    const remedy = "Install the package bubblewrap: apt-get install bubblewrap";
-    return { missing: "bubblewrap (bwrap) was not found", remedy };
+    return { missing: "bubblewrap (bwrap) was not found", remedy: remedyOfNamespaces(undefined) };
   }
   const failures: string[] = [];
   for (const way of WAYS) {
@@ -82,12 +81,14 @@ async function tryNamespaces(
       failures.push((stderr.trim() || String(thrown)).slice(0, REASON_CHARS));
     }
   }
-  const remedy =
-    "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or a container profile that does";
-  return { missing: failures.at(-1) ?? "", remedy };
+  const missing = failures.at(-1) ?? "";
+  return { missing, remedy: remedyOfNamespaces(missing) };
 }
 
-/** The arguments of bubblewrap for namespaces of its own, without any file but those of the kernel. */
+/**
+ * The arguments of bubblewrap for namespaces of its own, without any file but those of the kernel. /proc is read-only:
+ * root owns the settings of the kernel in a user namespace too, and could name what it runs when a process crashes.
+ */
 export function separate({ isInContainer, hasProc }: Namespaces): readonly string[] {
   return [
     ...["user", "ipc", "pid", "net", "uts"].map((name) => `--unshare-${name}`),
@@ -96,7 +97,7 @@ export function separate({ isInContainer, hasProc }: Namespaces): readonly strin
     "--die-with-parent",
     "--cap-drop",
     "ALL",
-    ...(hasProc ? ["--proc", "/proc"] : []),
+    ...(hasProc ? ["--proc", "/proc", "--remount-ro", "/proc"] : []),
     "--dev",
     "/dev",
   ];

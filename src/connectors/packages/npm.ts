@@ -15,7 +15,14 @@ const INHERITED =
 const CONFIGURED =
   /^npm_config_(?:registry|userconfig|globalconfig|cache|proxy|https_proxy|noproxy|cafile|strict_ssl)$/i;
 const ANY = /^npm_config_/i;
-const FLAGS = "--no-audit --no-fund --no-bin-links --save-exact --omit=dev --package-lock --loglevel=error".split(" ");
+/**
+ * A package that comes from git has no integrity, and npm would prepare it: settings in its repository name a program that
+ * npm runs, also without scripts. An older npm ignores the first of the last two; the second is not a program.
+ */
+const FLAGS =
+  "--no-audit --no-fund --no-bin-links --save-exact --omit=dev --package-lock --loglevel=error --allow-git=none --git=/dev/null".split(
+    " ",
+  );
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { after, beforeEach, describe, test } from "node:test";
 
 import { openRegistry } from "../../../test/fixtures/package-registry.ts";
@@ -177,6 +177,19 @@ describe("the package of a server with npx", () => {
     const later = Date.now() + 2 * 3_600_000;
     const { args } = await open({ now: () => later }).locate(ask("notes-mcp"));
     assert.deepEqual([existsSync(old), readFileSync(args[0] ?? "", "utf8")], [false, "new"]);
+  });
+
+  test("that needs a package from git runs nothing of that repository", async () => {
+    const [bin, ran] = [mkdtempSync(join(folder, "bin-")), join(folder, "git-ran")];
+    writeFileSync(join(bin, "git"), `#!/bin/sh\ntouch '${ran}'\nexit 1\n`, { mode: 0o755 });
+    const environment = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
+    const dependencies = { "from-git": `git+file://${folder}/repository` };
+    registry.publish({ name: "git-mcp", version: "1.0.0", files: { "index.js": "" }, manifest: { dependencies } });
+    await assert.rejects(
+      open({ environment }).locate(ask("git-mcp")),
+      /git-mcp needs one from git, .* \(EALLOWGIT\)|cannot be fetched/, // an older npm has no code of its own
+    );
+    assert.ok(!existsSync(ran));
   });
 
   test("runs install scripts only where they are allowed", async () => {

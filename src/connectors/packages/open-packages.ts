@@ -246,12 +246,17 @@ async function install(powers: PackagePowers, { id, request, env, scripts, pin }
 }
 
 function explain(id: ConnectorId, { spec, name }: NpxRequest, thrown: unknown): unknown {
+  const own = `install ${name} yourself and set command to "node"`;
   if (thrown instanceof UnverifiedPackage) {
-    const hint = `Use a registry that names the integrity of each package, or install ${name} yourself and set command to "node"`;
+    const hint = `Use a registry that names the integrity of each package, or ${own}`;
     return new UpstreamError(unreachable(`its package ${thrown.message} has no integrity to compare`, hint), id);
   }
   if (!(thrown instanceof NpmError)) return thrown;
   const { message: code } = thrown;
+  if (code === "EALLOWGIT") {
+    const cause = `its package ${spec} needs one from git, which has no integrity to compare (${code})`;
+    return new UpstreamError(unreachable(cause, `Use another version, or ${own}`), id);
+  }
   if (code === "EINTEGRITY") return refuse(id, `the registry now has other content for an accepted version (${code})`);
   const command = serverCommand("update", id);
   const hint =

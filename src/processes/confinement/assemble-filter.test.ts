@@ -192,7 +192,8 @@ for (const processor of PROCESSORS) {
 }
 
 const UNIX = [1, 1, 0];
-const NAMESPACES = { kind: "namespaces" } as const;
+const NAMESPACES = { kind: "namespaces", isRoot: false } as const;
+const AS_ROOT = { kind: "namespaces", isRoot: true } as const;
 const LANDLOCK = { kind: "landlock", version: 6 } as const;
 
 /** What the filter of a server allows with one wall or both, and refuses with the rest. */
@@ -221,8 +222,23 @@ const UPSTREAM_CASES: readonly (readonly [
   ["sendto", [3, 0, 0, 0x2000_0000], true, false],
   ["fcntl", [3, 8], false, false],
   ["fcntl", [3, 4, 0o2000], true, true],
+  ["fcntl", [3, 1024, 1], false, false], // a lease, which lets other processes wait
   ["ioctl", [0, 0x5412], false, false],
   ["ioctl", [0, 0x5401], true, true],
+  ["ioctl", [3, 0x4008_6602], false, false], // flags of a file
+  ["ioctl", [3, 0x8008_6601], true, true],
+  ["ioctl", [3, 0x401c_5820], false, false], // its extended flags
+  ["ioctl", [3, 0x5000_9417], false, false], // a snapshot of a volume of btrfs
+  ["ioctl", [3, 0x4004_9409], true, true], // a copy that shares its blocks
+  ["openat", [-100, 0, 0o101, 0o755], true, true],
+  ["openat", [-100, 0, 0o101, 0o4755], false, false], // a file that runs with the rights of its owner
+  ["openat", [-100, 0, 0, 0o4755], true, true], // the mode is not read
+  ["openat2", [-100], false, false],
+  ["mknodat", [-100, 0, 0o010600], true, true],
+  ["mknodat", [-100, 0, 0o102755], false, false],
+  ["fchmod", [3, 0o755], true, false],
+  ["fchmod", [3, 0o4755], false, false],
+  ["fsetxattr", [3], true, false],
   ["prlimit64", [0], true, true],
   ["prlimit64", [1], false, false],
   ["fchmodat", [-100], true, false],
@@ -243,6 +259,14 @@ for (const processor of PROCESSORS) {
       const decided = filters.map((filter) => decide(filter, name, args) === "allow");
       assert.deepEqual(decided, allowed, `${name} ${args.join(" ")}`);
     }
+  });
+
+  test(`the filter of a server of root for ${processor} keeps the modes of devices`, () => {
+    const filter = assembleUpstreamFilter(processor, AS_ROOT);
+    const decided = ["fchmod", "fchmodat", "fchown", "fsetxattr", "utimensat", "listen"].map((name) =>
+      decide(filter, name, [3, 0]),
+    );
+    assert.deepEqual(decided, ["errno 1", "errno 1", "errno 1", "errno 1", "allow", "allow"]);
   });
 
   test(`the filter of a server for ${processor} hides system calls that are newer than its list`, () => {

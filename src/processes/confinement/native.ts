@@ -46,6 +46,15 @@ export function findBubblewrap(): string | undefined {
   return FOLDERS.map((folder) => `${folder}/bwrap`).find(isExecutable);
 }
 
+/** What helps where bubblewrap fails with this text, or where it is missing. */
+export function remedyOfNamespaces(failure: string | undefined): string {
+  if (failure === undefined) return "Install the package bubblewrap: apt-get install bubblewrap";
+  if (/\/proc\/|(?:uid|gid) map: Read-only/.test(failure)) {
+    return "Mount /proc so that it can be written: bubblewrap sets the users of a namespace there";
+  }
+  return "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or a container profile that does";
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

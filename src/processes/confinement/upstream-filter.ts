@@ -10,7 +10,9 @@ import { ALLOW, ENOSYS, REFUSE, fail, ifAnySet, ifAtLeast, ifEqual, keepBits, lo
 import type { Instruction } from "./bpf.ts";
 
 /** What keeps a server from files and other processes, beside this filter. */
-export type UpstreamWall = { readonly kind: "namespaces" } | { readonly kind: "landlock"; readonly version: number };
+export type UpstreamWall =
+  | { readonly kind: "namespaces"; /** The gateway runs as root. */ readonly isRoot: boolean }
+  | { readonly kind: "landlock"; readonly version: number };
 
 /** Names with their numbers on x86-64 and arm64; `null` where a call does not exist. */
 type CallTable = Readonly<Record<string, readonly [x64: number, arm64: number | null]>>;
@@ -104,23 +106,34 @@ const MOUNTS: CallTable = {
   open_by_handle_at: [304, 265],
 };
 
-/** Landlock does not guard them: attributes by path, which stay by descriptor, and a port that the kernel chooses. */
-const UNGUARDED: CallTable = {
+/** Modes, owners and attributes of files. A descriptor that only reads is enough for the owner of a file. */
+const ATTRIBUTES: CallTable = {
   chmod: [90, null],
+  fchmod: [91, 52],
   fchmodat: [268, 53],
   chown: [92, null],
+  fchown: [93, 55],
   lchown: [94, null],
   fchownat: [260, 54],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  fremovexattr: [199, 16],
+};
+
+/** Landlock does not guard them either: times, and a port that the kernel chooses. */
+const UNGUARDED: CallTable = {
   utime: [132, null],
   utimes: [235, null],
   futimesat: [261, null],
   utimensat: [280, 88],
-  setxattr: [188, 5],
-  lsetxattr: [189, 6],
-  removexattr: [197, 14],
-  lremovexattr: [198, 15],
   listen: [50, 201],
 };
+
+/** A file that runs with the rights of its owner would act for the server when another user starts it. By argument. */
+const MODES: Readonly<Record<string, number>> = { chmod: 1, fchmod: 1, fchmodat: 2, creat: 1, mknod: 1, mknodat: 2 };
 
 const SIGNALS: CallTable = {
   kill: [62, 129],
@@ -140,6 +153,12 @@ const BY_ARGUMENT: CallTable = {
   fcntl: [72, 25],
   ioctl: [16, 29],
   prlimit64: [302, 261],
+  open: [2, null],
+  openat: [257, 56],
+  openat2: [437, 437],
+  creat: [85, null],
+  mknod: [133, null],
+  mknodat: [259, 33],
 };
 
 /** For the comparison with the kernel's headers. */
@@ -148,6 +167,7 @@ export const UPSTREAM_CALLS: CallTable = {
   ...KERNEL,
   ...SHARED_MEMORY,
   ...MOUNTS,
+  ...ATTRIBUTES,
   ...UNGUARDED,
   ...SIGNALS,
   ...BY_ARGUMENT,
@@ -166,22 +186,43 @@ const [AF_INET, AF_INET6, AF_NETLINK] = [2, 10, 16];
 const SIGNALS_VERSION = 6;
 const NEW_NAMESPACES = 0x7e02_0080;
 const MSG_FASTOPEN = 0x2000_0000;
-/** F_SETOWN, F_SETSIG, F_SETOWN_EX: the kernel would send a signal for the server. */
-const OWNERS = [8, 10, 15];
+/**
+ * F_SETOWN, F_SETSIG, F_SETOWN_EX: the kernel would send a signal for the server. F_SETLEASE: every process that opens the
+ * file would wait, the gateway too.
+ */
+const COMMANDS = [8, 10, 15, 1024];
 /** FIOSETOWN, SIOCSPGRP, FIOASYNC: the same; TIOCSTI, TIOCLINUX: input of a terminal. */
 const REQUESTS = [0x8901, 0x8902, 0x5452, 0x5412, 0x541c];
+/**
+ * The kinds of requests to file systems: general, extended attributes and XFS, versions, btrfs, Ceph, F2FS, CIFS. Some
+ * change a file that may be read only, and a snapshot of btrfs copies all files of a volume into a folder of the server.
+ */
+const FILE_SYSTEM_KINDS = [0x66, 0x58, 0x76, 0x94, 0x97, 0xf5, 0xcf].map((kind) => kind << 8);
+/** FICLONE, FICLONERANGE, FS_IOC_GETFLAGS: a copy into a file that is open for writing, and flags that are read. */
+const HARMLESS_REQUESTS = [0x4004_9409, 0x4020_940d, 0x8008_6601];
+const ENOTTY = 25;
+const SET_ID_BITS = 0o6000;
+/** O_CREAT, and the bit of its own of O_TMPFILE: without them the mode is not read. */
+const MAKES_FILE = 0o100 | 0o2000_0000;
 
 /** In effect from the start of a server. */
 export function assembleUpstreamFilter(processor: Processor, wall: UpstreamWall): Buffer {
   const hasNamespaces = wall.kind === "namespaces";
-  const refused = { ...OTHER_PROCESSES, ...KERNEL, ...SHARED_MEMORY, ...MOUNTS, ...(hasNamespaces ? {} : UNGUARDED) };
+  // Root owns the devices that the server is given, and on most machines it can write to them only as devices.
+  const attributes = !hasNamespaces || wall.isRoot ? ATTRIBUTES : {};
+  const unguarded = hasNamespaces ? {} : UNGUARDED;
+  const refused = { ...OTHER_PROCESSES, ...KERNEL, ...SHARED_MEMORY, ...MOUNTS, ...attributes, ...unguarded };
   const rules = new Map<string, readonly Instruction[]>([
     ["clone", noneSet(0, NEW_NAMESPACES)],
     ["socket", hasNamespaces ? OWN_NETWORK : TCP_ONLY],
     ["socketpair", CONNECTED_PAIR],
-    ["fcntl", noneOf(1, OWNERS)],
-    ["ioctl", noneOf(1, REQUESTS)],
+    ["fcntl", noneOf(1, COMMANDS)],
+    ["ioctl", REQUESTED],
     ["prlimit64", OWN_LIMITS],
+    ...Object.entries(MODES).map(([name, argument]) => [name, noneSet(argument, SET_ID_BITS)] as const),
+    ["open", created(1)],
+    ["openat", created(2)],
+    ["openat2", [fail(ENOSYS)]], // its flags and mode are in memory, which a filter cannot read
     ...(hasNamespaces ? [] : toGuardedCalls(wall.version)),
     ...Object.keys(refused).map((name) => [name, [REFUSE]] as const),
   ]);
@@ -241,10 +282,35 @@ const CONNECTED_PAIR: readonly Instruction[] = [
   ALLOW,
 ];
 
+const REQUESTED: readonly Instruction[] = [
+  loadArgument(1),
+  ...HARMLESS_REQUESTS.map((value, index) =>
+    ifEqual(value, HARMLESS_REQUESTS.length - index + REQUESTS.length + FILE_SYSTEM_KINDS.length, 0),
+  ),
+  ...REQUESTS.map((value, index) => ifEqual(value, REQUESTS.length - index + FILE_SYSTEM_KINDS.length + 2, 0)),
+  keepBits(0xff00),
+  ...FILE_SYSTEM_KINDS.map((value, index) => ifEqual(value, FILE_SYSTEM_KINDS.length - index, 0)),
+  ALLOW,
+  fail(ENOTTY),
+  REFUSE,
+];
+
 const OWN_LIMITS: readonly Instruction[] = [loadArgument(0), ifEqual(0, 2, 0), ifEqual(OWN_PID, 1, 0), REFUSE, ALLOW];
 
 function noneSet(argument: number, bits: number): readonly Instruction[] {
   return [loadArgument(argument), ifAnySet(bits, 0, 1), REFUSE, ALLOW];
+}
+
+/** Flags, and behind them the mode of a file that is made. */
+function created(flags: number): readonly Instruction[] {
+  return [
+    loadArgument(flags),
+    ifAnySet(MAKES_FILE, 0, 3),
+    loadArgument(flags + 1),
+    ifAnySet(SET_ID_BITS, 0, 1),
+    REFUSE,
+    ALLOW,
+  ];
 }
 
 function noneOf(argument: number, values: readonly number[]): readonly Instruction[] {

@@ -8,7 +8,14 @@ import { fileURLToPath } from "node:url";
 
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { IsolationLayer } from "../../domain/index.ts";
-import { assembleFilter, assembleSeal, findBubblewrap, findNative, readLandlock } from "../../processes/index.ts";
+import {
+  assembleFilter,
+  assembleSeal,
+  findBubblewrap,
+  findNative,
+  readLandlock,
+  remedyOfNamespaces,
+} from "../../processes/index.ts";
 import type { NativeParts } from "../../processes/index.ts";
 import type { ChildCommand, ConfinedEngine, Engine } from "../engine.ts";
 import { MORE_FILES, countLeastFiles, requireStreams, sendFilter } from "../start-child.ts";
@@ -232,10 +239,7 @@ function describeLayers(
           name: "namespaces",
           present: false,
           message: failures[0] === undefined ? "bubblewrap (bwrap) was not found" : `bubblewrap: ${failures[0]}`,
-          hint:
-            failures[0] === undefined
-              ? "Install the package bubblewrap: apt-get install bubblewrap"
-              : "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1), or a container profile that does",
+          hint: remedyOfNamespaces(failures[0]),
         },
     landlock > 0
       ? { name: "landlock", present: true, message: `version ${landlock}: only the engine's own files can be opened` }

@@ -133,7 +133,7 @@ export const PRESSURE_ATTACKS: readonly Attack[] = [
   {
     cannot: "exhaust the host's URL parser",
     code: 'return new URL("http://a/" + "x".repeat(5e7)).href.length;',
-    expect: endsWith("LIMIT_MEMORY", "LIMIT_TIME"),
+    expect: endsWith("LIMIT_MEMORY", "LIMIT_TIME", "threw"), // the engine may find no memory for the copy
   },
   {
     cannot: "send an argument over its limit",
