@@ -39,6 +39,8 @@ const FIELDS: readonly SearchField[] = [
     thinning: 0.5,
     terms: (tool) => parametersOf(tool).flatMap(({ values }) => values.flatMap(splitTerms)),
   },
+  // A question is often about what a tool returns: "humidity in Chicago".
+  { weight: 0.4, thinning: 0.7, terms: (tool) => fieldsOf(tool).flatMap(({ name }) => splitTerms(name)) },
 ];
 
 /** The tools that contain a word, with its weight in each, saturated and multiplied by its rarity. */
@@ -156,6 +158,11 @@ interface IndexedParameter {
 
 function parametersOf({ input }: Tool): readonly IndexedParameter[] {
   return readParameters(input, MAX_NESTING).slice(0, MAX_PARAMETERS);
+}
+
+/** The fields of the result, if the server declares it. */
+function fieldsOf({ output }: Tool): readonly IndexedParameter[] {
+  return output ? readParameters(output, MAX_NESTING).slice(0, MAX_PARAMETERS) : [];
 }
 
 /** Those of an object, and of the objects in it, such as the fields of the entries of an array. */

@@ -232,8 +232,18 @@ describe("queries in other languages", () => {
     ["öffne die Seite", "files.navigate"],
     ["读取文件", "files.readText"],
     ["documentos", "files.documents"],
+    ["прочитать файл", "files.readText"],
+    ["파일 읽기", "files.readText"],
+    ["plik czytaj", "files.readText"],
+    ["apri la pagina", "files.navigate"],
   ] as const)
     it(`"${query}" finds ${name}`, () => assert.equal(namesOf(search({ query }))[0], name));
+
+  it("a word that only begins like one of another language is not translated", () => {
+    const counted = openSearch([{ name: "count_items", description: "How many items there are" }]);
+    assert.deepEqual(namesOf(counted({ query: "quanto" })), ["files.countItems"]);
+    assert.deepEqual(namesOf(counted({ query: "quantum" })), []);
+  });
 
   it("earlier queries do not shorten the words that are known", () => {
     for (let count = 0; count < 10; count += 1) {

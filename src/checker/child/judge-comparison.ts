@@ -18,7 +18,7 @@ import { isReassigned, outermost, textOf } from "./tree.ts";
 const SHOWN_CHARS = 60;
 const SHOWN_CHOICES = 8;
 
-/** Always doubtful: a server may return more than it declares, and a list of all spellings is no mistake. */
+/** Always doubtful: a server may return more than it declares, and a list of all spellings is not a mistake. */
 export function judgeComparison({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const compared = comparedIn(node);
   if (!compared) return undefined;
