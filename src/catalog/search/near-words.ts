@@ -2,7 +2,6 @@
 
 /** A match counts less, so that the exact word wins if there is one. */
 export const NEAR: readonly string[] = [
-  "several | multiple | many | batch | bulk",
   "attend | attendance | participant | attendee",
   "upload | insert",
   "trigger | dispatch",

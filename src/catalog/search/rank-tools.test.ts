@@ -123,8 +123,7 @@ describe("a tool for many at once", () => {
   );
   for (const [query, name] of [
     ["read a note", "read_long_note"],
-    ["read several notes", "read_multiple_notes"],
-    ["read notes in a batch", "read_multiple_notes"],
+    ["read multiple notes", "read_multiple_notes"],
   ] as const) {
     it(`"${query}" finds ${name} first`, () => assert.equal(search({ query }).tools[0]?.upstreamName, name));
   }

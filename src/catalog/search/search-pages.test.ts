@@ -217,6 +217,17 @@ describe("what a query is compared with", () => {
   });
 });
 
+it("parameters and values of a schema that is a reference are found", () => {
+  const body = { type: "object", properties: { urgency: { enum: ["blocker", "minor"] } } };
+  const input = { properties: { body: { $ref: "#/$defs/Change" } }, $defs: { Change: body } };
+  const search = openSearch([
+    { name: "patch_it", description: "Changes a thing", input },
+    { name: "patch_other", description: "Changes a thing", input: { properties: { body: { $ref: "#/$defs/Gone" } } } },
+  ]);
+  assert.deepEqual(namesOf(search({ query: "urgency" })), ["files.patchIt"]);
+  assert.deepEqual(namesOf(search({ query: "blocker" })), ["files.patchIt"]);
+});
+
 describe("queries in other languages", () => {
   const search = openSearch([
     { name: "read_text", description: "The text of a file" },
