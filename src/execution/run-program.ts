@@ -141,7 +141,7 @@ function watchFlows(
 /** Adds findings about parts of the result that are undefined or became text. */
 function explainResult<Outcome extends Pick<ProgramRun, "program"> & { readonly ran: SandboxResult }>(
   outcome: Outcome,
-  context: Parameters<typeof explainUndefined>[2] & Pick<SeenReplies, "joined">,
+  context: Parameters<typeof explainUndefined>[2] & Pick<SeenReplies, "joined" | "wasRead">,
 ): Outcome {
   const { program, ran } = outcome;
   if (ran.ending.kind !== "returned") return outcome;
@@ -149,7 +149,7 @@ function explainResult<Outcome extends Pick<ProgramRun, "program"> & { readonly 
   const missing = explainUndefined(program, value, context);
   const lost = missing.length > 0 ? [] : explainLost(program, value, context);
   const numbers = missing.length + lost.length > 0 ? [] : explainNumbers(program, value);
-  const joined = [...explainJoinedCall(program, context.joined()), ...explainJoined(program, value)];
+  const joined = [...explainJoinedCall(program, context.joined()), ...explainJoined(program, value, context.wasRead())];
   const found = [...missing, ...lost, ...numbers, ...joined];
   return found.length === 0
     ? outcome

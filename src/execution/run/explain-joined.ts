@@ -32,11 +32,16 @@ export function explainJoinedCall(
   return [{ rule: "joined-object", severity: "warn", message, line: at?.line ?? 1, column: at?.column ?? 1 }];
 }
 
-/** At the last `return`: the source does not tell which expression it was. */
-export function explainJoined({ source }: Pick<Program, "source">, value: Json | undefined): readonly Finding[] {
+/** At the last `return`: the source does not tell which expression it was. `wasRead` if a tool returned such a text. */
+export function explainJoined(
+  { source }: Pick<Program, "source">,
+  value: Json | undefined,
+  wasRead = false,
+): readonly Finding[] {
+  if (wasRead) return [];
   const [text, cause] =
     JOINED.find((one) => someString(value, (part) => part.includes(one[0]), { left: MAX_PARTS })) ?? [];
-  if (text === undefined) return [];
+  if (text === undefined || source.includes(text)) return [];
   const message = `The result contains ${text}: ${cause}`;
   const before = source.slice(0, Math.max(0, source.lastIndexOf("return"))).split("\n");
   const column = (before.at(-1)?.length ?? 0) + 1;

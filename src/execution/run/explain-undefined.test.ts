@@ -175,6 +175,14 @@ test("names the call that was given an object as text, unless a result or the pr
   assert.deepEqual(await give('{"text":"[object Promise]"}', "{}"), [
     [`shop.find was given [object Promise]: ${promise}`, 1, 7],
   ]);
-  assert.deepEqual(await give('{"text":"[object Object]"}', '"an [object Object]"'), []);
+  assert.equal((await give('{"text":"[object Object]"}', '"it was [object Object]"')).length, 1);
+  assert.deepEqual(await give("{}", '"an [object Object]"'), []);
   assert.deepEqual(await give("{}", "{}", 'await shop.find({ text: "[object Object]" })'), []);
+});
+
+test("a text that the program or a tool has is not taken for a joined object", () => {
+  const value = "String({}) is [object Object]";
+  assert.equal(explainJoined({ source: "return input" }, value).length, 1);
+  assert.deepEqual(explainJoined({ source: "return input" }, value, true), []);
+  assert.deepEqual(explainJoined({ source: 'return "String({}) is [object Object]"' }, value), []);
 });

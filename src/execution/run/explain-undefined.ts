@@ -16,8 +16,10 @@ export interface SeenReplies extends CallHost {
   readonly resultOf: (tool: string) => Json | undefined;
   /** Its last few results. */
   readonly resultsOf: (tool: string) => readonly Json[];
-  /** The first call whose arguments have an object as text, which no result had. */
+  /** The first call whose arguments have an object as text, which no result before it had. */
   readonly joined: () => JoinedCall | undefined;
+  /** Whether a result had such a text, so that it is data. */
+  readonly wasRead: () => boolean;
 }
 
 const KEPT_REPLIES = 8;
@@ -31,11 +33,12 @@ export function watchReplies(host: CallHost, { reads = [] }: Pick<Program, "read
   let joined: JoinedCall | undefined;
   let wasRead = false;
   const notice = (tool: unknown, args: unknown): void => {
-    const text = typeof args === "string" && !joined ? findJoined(args) : undefined;
+    const text = typeof args === "string" && !joined && !wasRead ? findJoined(args) : undefined;
     if (typeof tool === "string" && text !== undefined) joined = { tool, text };
   };
   return {
-    joined: () => (wasRead ? undefined : joined),
+    joined: () => joined,
+    wasRead: () => wasRead && !joined,
     async call(rawAddress, rawArgs, seq) {
       notice(rawAddress, rawArgs);
       const reply = await host.call(rawAddress, rawArgs, seq);
