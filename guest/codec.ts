@@ -31,6 +31,9 @@ export interface EncodeLimits {
 /** Why a value has no JSON text. A program's own exceptions (a throwing getter) pass through unchanged. */
 export class EncodeProblem extends Error {
   readonly reason: "size" | "depth" | "circular" | "promise";
+  /** Where in the value a promise is, such as `rows[0].name`, and whether it is an item of an array. */
+  place = "";
+  isItem = false;
   constructor(reason: EncodeProblem["reason"]) {
     super(reason);
     this.reason = reason;
@@ -80,15 +83,15 @@ function count(text: string, walk: Walk): string {
 }
 
 function writeObject(value: object, key: string, walk: Walk): string | undefined {
-  if (isPrototypeOf(PROTOTYPES.promise, value)) throw new EncodeProblem("promise");
+  if (isPrototypeOf(PROTOTYPES.promise, value)) throw addPlace(new EncodeProblem("promise"), key);
   if (isPrototypeOf(PROTOTYPES.date, value)) return writeDate(value, walk);
 
   const toJSON = findToJson(value);
   if (typeof toJSON === "function") {
     const replaced: unknown = apply(toJSON, value, [key]);
-    return replaced === value ? enter(value, walk) : write(replaced, key, walk);
+    return replaced === value ? enter(value, key, walk) : write(replaced, key, walk);
   }
-  return enter(value, walk);
+  return enter(value, key, walk);
 }
 
 /** A plain object or array has only a `toJSON` of its own: what is written as a constant is sent as one. */
@@ -99,7 +102,7 @@ function findToJson(value: object): unknown {
 }
 
 /** Goes one level down; the ancestors are released on the way out, also when a getter throws. */
-function enter(value: object, walk: Walk): string {
+function enter(value: object, key: string, walk: Walk): string {
   const { ancestors } = walk;
   const depth = ancestors.length;
   if (isAncestor(value, ancestors)) throw new EncodeProblem("circular");
@@ -107,9 +110,24 @@ function enter(value: object, walk: Walk): string {
   ancestors[depth] = value;
   try {
     return writeContainer(value, walk);
+  } catch (problem) {
+    throw addPlace(problem, key);
   } finally {
     ancestors.length = depth;
   }
+}
+
+const SHOWN_KEY = 40;
+
+function addPlace(problem: unknown, key: string): unknown {
+  if (!(problem instanceof EncodeProblem) || problem.reason !== "promise" || key === "") return problem;
+  const isIndex = key >= "0" && key < ":";
+  const name = key.length > SHOWN_KEY ? "…" : key;
+  const { place } = problem;
+  if (place === "") problem.isItem = isIndex;
+  const rest = place === "" || (place >= "[" && place < "\\") ? place : "." + place;
+  problem.place = (isIndex ? "[" + name + "]" : name) + rest;
+  return problem;
 }
 
 function isAncestor(value: object, ancestors: readonly unknown[]): boolean {

@@ -124,10 +124,11 @@ function finish(value: unknown): void {
   }
 }
 
-function refuseResult({ reason }: EncodeProblem): void {
+function refuseResult({ reason, place, isItem }: EncodeProblem): void {
   if (reason === "size") return send(TO_HOST.OVERRUN, 0, "result");
   if (reason === "depth") return send(TO_HOST.OVERRUN, 0, "depth");
-  const problem = reason === "circular" ? "itself" : "a promise; await it before returning";
+  const remedy = isItem ? "; write await Promise.all(list) before returning" : "; await it before returning";
+  const problem = reason === "circular" ? "itself" : "a promise" + (place === "" ? "" : " at " + place) + remedy;
   fail("unserializable", new TypeError("The result contains " + problem));
 }
 

@@ -18,6 +18,7 @@ import { dropParameters } from "./prepare/drop-parameters.ts";
 import type { Timebox } from "./typescript/erase-types.ts";
 import { findCalls } from "./plan/find-calls.ts";
 import { findLooseReads } from "./plan/find-loose-reads.ts";
+import { findLostEntries } from "./plan/find-lost-entries.ts";
 import { findReads } from "./plan/find-reads.ts";
 import { countStart } from "./plan/find-start.ts";
 import { findSpelled } from "./plan/find-spelled.ts";
@@ -25,12 +26,19 @@ import type { ProgramNames } from "./resolve-scopes.ts";
 import { blankHashbang, joinInsertions, withoutInsertions } from "./edit-text.ts";
 import { wrapLastObject } from "./prepare/last-object.ts";
 import { createLocator } from "./locate.ts";
-import { LANGUAGE_HINT, explainLanguage, findKeywordArgument, nameLanguage } from "./prepare/name-language.ts";
+import {
+  LANGUAGE_HINT,
+  explainLanguage,
+  findKeywordArgument,
+  isCommand,
+  nameLanguage,
+} from "./prepare/name-language.ts";
 import { normalize, toCheckable } from "./prepare/normalize.ts";
 import { refuse } from "./locate.ts";
 import { stripTypes } from "./typescript/strip-types.ts";
 import type { StrippedProgram } from "./parse-javascript.ts";
 import type { StripBounds } from "./typescript/strip-types.ts";
+import { explainAwait } from "./prepare/explain-await.ts";
 import { findOpenFence, unwrapFence } from "./prepare/unwrap-fence.ts";
 
 /** A refusal carries all findings so far, so that the author can fix them at once. */
@@ -73,7 +81,12 @@ function buildProgram(
   }
   const whole = blankHashbang(unwrapped.text);
   const bounds = { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox };
-  const given = stripOrName(unwrapped.text, { source, namespaces, strip: () => strip(whole, bounds, note) });
+  const given = stripOrName(unwrapped.text, {
+    source,
+    namespaces,
+    strip: () => strip(whole, bounds, note),
+    parse: (text) => stripTypes(text, bounds),
+  });
   const called = dropParameters(given, whole, new Set(namespaces.map(({ name }) => name)));
   const { stripped, tree, text } = called;
   if (called.note) note(called.note.message, called.note.offset, called.note.severity);
@@ -82,12 +95,14 @@ function buildProgram(
   const syntax = readSyntax({ source, tree, api, sourceBytes, toAuthor });
   const keyword = findKeywordArgument(syntax);
   if (keyword) throw refuseLanguage("Python", { source, namespaces, offset: toAuthor(keyword.start) });
+  const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
+  if (isCommand(source, unknownNames)) throw refuseLanguage("a shell script", { source, namespaces, offset: 0 });
   const checked = checkRules(syntax, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   const { javascript, insertions: added, notes } = normalize(stripped.text, tree);
   for (const { message, offset } of notes) note(message, toAuthor(offset));
-  const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
+  if (options.enabled && source.includes("stringify")) options.findings.push(...findLostEntries(syntax, locate));
   const reads = options.enabled ? [...findReads(syntax, locate), ...findLooseReads(syntax, locate)] : [];
   const start = countStart(syntax);
   const spelled = findSpelled(syntax, unknownNames);
@@ -107,14 +122,18 @@ function buildProgram(
   });
 }
 
-/** A source that does not parse may be in another language. */
-function stripOrName(
-  text: string,
-  { source, namespaces, strip: parse }: LanguageSource & { readonly strip: () => StrippedProgram },
-): StrippedProgram {
+interface SourceParser extends LanguageSource {
+  readonly strip: () => StrippedProgram;
+  readonly parse: (text: string) => StrippedProgram;
+}
+
+/** A source that does not parse may lack `async`, or be in another language. */
+function stripOrName(text: string, { source, namespaces, strip: stripped, parse }: SourceParser): StrippedProgram {
   try {
-    return parse();
+    return stripped();
   } catch (thrown) {
+    const awaits = explainAwait(text, thrown, parse);
+    if (awaits) throw refuse("PROGRAM_SYNTAX", source, awaits);
     const fence = findOpenFence(text);
     if (fence !== undefined) throw refuseFence(fence, source);
     const language = nameLanguage(text);

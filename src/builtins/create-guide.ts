@@ -30,14 +30,29 @@ export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
     nearest: (name) => {
       const words = name.slice(name.lastIndexOf(".") + 1).slice(0, NAME_CHARS);
       const server = snapshot.namespaces.find((one) => name.startsWith(`${one.name}.`))?.name;
-      const byMeaning = (query: SearchRequest): readonly ToolAddress[] =>
-        createSearch(snapshot)(query)
-          .tools.map((found) => found.name)
-          .filter((address) => !isDeprecatedAt(address));
+      const search = createSearch(snapshot);
+      const byMeaning = (request: SearchRequest): readonly ToolAddress[] => {
+        const found = search(request).tools.map((tool) => tool.name);
+        const current = found.filter((address) => !isDeprecatedAt(address));
+        const [old] = found;
+        if (current.length > 0 || old === undefined) return current;
+        // Other tools do what a deprecated one did.
+        const again = search({ ...request, query: toWords(old) }).tools.map((tool) => tool.name);
+        return again.filter((address) => !isDeprecatedAt(address));
+      };
       const inServer = server === undefined ? [] : byMeaning({ query: words, server, limit: FOUND });
+      const close = findNearest(snapshot, name, NEAREST, { isClose: true });
       const near = findNearest(snapshot, name, NEAREST);
-      const [own, others] = split(near, (address) => server === undefined || address.startsWith(`${server}.`));
-      const all = [...own, ...inServer, ...others, ...byMeaning({ query: words, limit: FOUND })];
+      const isOwn = (address: ToolAddress): boolean => server === undefined || address.startsWith(`${server}.`);
+      const [own, others] = split(near, isOwn);
+      // `searchProducts` means `listProducts` and not `deleteProduct`, which has fewer other characters.
+      const all = [
+        ...close.filter(isOwn),
+        ...inServer,
+        ...own,
+        ...others,
+        ...byMeaning({ query: words, limit: FOUND }),
+      ];
       return [...new Set(all)].slice(0, NEAREST);
     },
     find: (texts) => texts.map((text) => findSpelled(snapshot, text)).find((found) => found !== undefined),
@@ -59,6 +74,11 @@ export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
       return parsed !== undefined && [snapshot.withheld, snapshot.hidden].some((tools) => tools?.has(parsed));
     },
   };
+}
+
+/** `read File` of `files.readFile`. */
+function toWords(address: ToolAddress): string {
+  return address.slice(address.lastIndexOf(".") + 1).replaceAll(/(?<=[a-z\d])(?=[A-Z])/gu, " ");
 }
 
 function split<T>(all: readonly T[], test: (one: T) => boolean): readonly [readonly T[], readonly T[]] {

@@ -8,8 +8,8 @@ import type { AnalysisResult } from "../analysis/index.ts";
 import { ERRORS } from "../domain/index.ts";
 import type { ApiSurface, Finding, Program, PublicError, ToolGuide } from "../domain/index.ts";
 import type { CheckRequest, CheckResult, Checker } from "./open-checker.ts";
-import { cut, explainSpelled, fixedLines, suggest } from "./explain-spelled.ts";
-import type { Mistake } from "./wire.ts";
+import { cut, explainSpelled, fixedLines, respell, suggest } from "./explain-spelled.ts";
+import type { Fix, Mistake } from "./wire.ts";
 
 export interface CheckContext {
   readonly checker: Pick<Checker, "check" | "recall">;
@@ -111,7 +111,7 @@ function explain(
 ): { readonly findings: readonly Finding[]; readonly error?: PublicError } {
   const locate = createLocator(program.source);
   const toHint = (mistake: Mistake): string =>
-    isSecret(mistake) ? listSecrets(secrets) : toToolHint(mistake, program.source, guide);
+    isSecret(mistake) ? listSecrets(secrets) : toToolHint(mistake, { mistakes, source: program.source, guide });
   const spelled = explainSpelled(program, guide);
   const isSpelled = ({ start }: Mistake): boolean => spelled.some((one) => start >= one.start && start < one.end);
   const answers = mistakes
@@ -186,6 +186,8 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
       return detail === "" ? `${name} is not a function` : detail;
     case "not-iterable":
       return `${name} is an object, not an array${tool === "" ? "" : `; ${tool} declares what it returns`}`;
+    case "never-equal":
+      return `${detail}, never ${name}${tool === "" ? "" : `; ${tool} declares what it returns`}`;
     default:
       return kind satisfies never;
   }
@@ -193,12 +195,35 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
 
 const ADVICE_CHARS = 400;
 
-function toToolHint(mistake: Mistake, source: string, guide: ToolGuide): string {
+/** The fixes of the lines that a fix is in, as far as they do not overlap: the next program has all of them. */
+function fixesBeside(fix: Fix, mistakes: readonly Mistake[], source: string): readonly Fix[] {
+  const from = source.lastIndexOf("\n", fix.start - 1) + 1;
+  const end = source.indexOf("\n", fix.end);
+  const to = end < 0 ? source.length : end;
+  const others = mistakes.flatMap((one) => (one.fix && !one.loopFix && !one.doubtful ? [one.fix] : []));
+  const inLines = others.filter((one) => one !== fix && one.start >= from && one.end <= to);
+  return [fix, ...inLines]
+    .toSorted((a, b) => a.start - b.start)
+    .filter((one, at, all) => one === fix || !all.some((other, place) => place !== at && overlaps(one, other)));
+}
+
+function overlaps(a: Fix, b: Fix): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+interface HintContext {
+  readonly mistakes: readonly Mistake[];
+  readonly source: string;
+  readonly guide: ToolGuide;
+}
+
+function toToolHint(mistake: Mistake, { mistakes, source, guide }: HintContext): string {
   const { kind, name, tool, type, advice, fix, loopFix } = mistake;
   if (kind === "missing-await" && !fix) return "Make the function around it async and await the promise";
 
-  if (kind === "unknown-tool" || kind === "unknown-name") return suggest(name, guide);
-  if (fix) return `Write: ${fixedLines(source, loopFix ? [loopFix, fix] : [fix])}`;
+  if (kind === "unknown-tool" || kind === "unknown-name")
+    return respell(mistake, source, guide) ?? suggest(name, guide);
+  if (fix) return `Write: ${fixedLines(source, loopFix ? [loopFix, fix] : fixesBeside(fix, mistakes, source))}`;
   if (advice !== undefined) return cut(advice, ADVICE_CHARS);
   if (tool !== undefined && kind === "argument") {
     const call = guide.call(tool);

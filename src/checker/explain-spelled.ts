@@ -2,7 +2,7 @@
 
 import { toPrintable } from "../analysis/index.ts";
 import type { Program, ToolGuide } from "../domain/index.ts";
-import type { Fix } from "./wire.ts";
+import type { Fix, Mistake } from "./wire.ts";
 
 type NamedCall = NonNullable<Program["spelled"]>[number];
 
@@ -52,6 +52,18 @@ function toCall(
   const shown = `Write: ${written}`;
   const more = signature === undefined ? "" : `\nThe call is ${signature}`;
   return `${callee === "" ? "JSON is not run. " : ""}${shown}${more}`;
+}
+
+/** The line with the name of the tool that differs only in case and separators: `memory.read_graph()`. */
+export function respell({ kind, name, start }: Mistake, source: string, guide: ToolGuide): string | undefined {
+  const written = name.slice(name.lastIndexOf(".") + 1);
+  const tool = kind === "unknown-tool" ? guide.find([name]) : undefined;
+  const isSame = tool !== undefined && tool.startsWith(name.slice(0, name.length - written.length));
+  // The nearest one is not deprecated.
+  if (!isSame || guide.nearest(name)[0] !== tool || !source.startsWith(written, start)) return undefined;
+  const fix = { start, end: start + written.length, text: tool.slice(tool.lastIndexOf(".") + 1) };
+  const line = fixedLines(source, [fix]);
+  return line.endsWith("…") ? undefined : `Write: ${line}\nThe call is ${guide.call(tool) ?? tool}`;
 }
 
 /** Suggests names; never replaces what the author wrote. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 
 import { analyze } from "../analysis/index.ts";
+import type { AnalysisResult } from "../analysis/index.ts";
 import { DEFAULT_LIMITS, parseConnectorId, parseDigest } from "../domain/index.ts";
 import type { ApiSurface } from "../domain/index.ts";
 import { measureFamily } from "../processes/index.ts";
@@ -42,11 +43,10 @@ declare const files: {
   ],
 };
 
-/** The message and the hint of the refusal; `fits` if there is none. */
-async function told(source: string): Promise<string> {
+async function check(source: string): Promise<AnalysisResult> {
   const analyzed = analyze(source, SURFACE, { enabled: false, blockOnError: false, rules: {}, limits: DEFAULT_LIMITS });
   assert.ok(analyzed.ok, source);
-  const checked = await checkProgram(analyzed.program, SURFACE, {
+  return await checkProgram(analyzed.program, SURFACE, {
     checker,
     principal: { id: "bob", session: "1" },
     guide: {
@@ -61,6 +61,11 @@ async function told(source: string): Promise<string> {
     level: "error",
     blocks: true,
   });
+}
+
+/** The message and the hint of the refusal; `fits` if there is none. */
+async function told(source: string): Promise<string> {
+  const checked = await check(source);
   return checked.ok ? "fits" : `${checked.error.message} | ${checked.error.hint}`;
 }
 
@@ -198,5 +203,37 @@ describe("a field that a declared result does not have", () => {
     "return input.items[0].name",
   ]) {
     it(`accepts ${source}`, async () => assert.equal(await told(source), "fits"));
+  }
+});
+
+/** The findings of a program that is accepted. */
+async function saidOf(source: string): Promise<readonly string[]> {
+  const checked = await check(source);
+  assert.ok(checked.ok, source);
+  return checked.program.findings.map(({ severity, message }) => `${severity}: ${message}`);
+}
+
+const NEVER = 'is "a" or "b", never "c"; files.list declares what it returns';
+
+describe("a comparison with a value that is none of the declared choices", () => {
+  for (const [source, subject] of [
+    [`${LIST} return r.rows.filter((row) => row.kind === "c").length`, "row.kind"],
+    [`${LIST} return r.rows.filter((row) => "c" != row.kind).length`, "row.kind"],
+    [`${LIST} return r.rows.filter(({ kind }) => kind === \`c\`).length`, "kind"],
+    [`${LIST} const { kind } = r.rows[0]; if (kind === "c") return 1; return 2`, "kind"],
+    [`${LIST} switch (r.rows[0].kind) { case "a": return 1; case "c": return 2; default: return 3 }`, "r.rows[0].kind"],
+  ] as const) {
+    it(`is a finding: ${source}`, async () => assert.deepEqual(await saidOf(source), [`warn: ${subject} ${NEVER}`]));
+  }
+  for (const source of [
+    `${LIST} return r.rows.filter((row) => row.kind === "a" || row.kind !== "b").length`,
+    `${LIST} const row = r.rows[0]; if (row.kind === "a") { await files.read(); if (row.kind === "b") return 1; } return 2`,
+    `${LIST} return r.rows.filter((row) => ["c", "d"].includes(row.kind)).length`,
+    `${LIST} return r.rows.filter((row) => row.id === "c" || row.kind.toUpperCase() === "C").length`,
+    `${LIST} let kind: string = r.rows[0].kind; kind = "c"; return kind === "c"`,
+    `const own: "a" | "b" = "a"; return (own as string) === "c"`,
+    `const own: { kind: "a" | "b" } = { kind: "a" }; return own.kind === "c"`,
+  ]) {
+    it(`is accepted silently: ${source}`, async () => assert.deepEqual(await saidOf(source), []));
   }
 });

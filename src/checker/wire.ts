@@ -23,6 +23,7 @@ const KINDS = [
   "unknown-field",
   "not-callable",
   "not-iterable",
+  "never-equal",
 ] as const;
 
 /** `unknown-name` is an undeclared global. */

@@ -41,13 +41,15 @@ export interface ResultRead {
   readonly isOnly?: boolean;
   /** The tool whose result it is read from, or `input`; absent if the source does not tell. */
   readonly from?: string;
-  /** The way from there to the field, such as `items`, `*`, `name`. */
+  /** The way from there to the field, such as `items`, `*`, `name`; `(JSON)` parses a string, `(lines)` splits it. */
   readonly steps?: readonly string[];
   /**
    * True if the program computes with it and does not check it, so that a missing field is anywhere in the result. Without
    * `from` it is a value that a function drops in its last line.
    */
   readonly isLoose?: boolean;
+  /** True for a computed value that is never null, so that `null` in its place was NaN or infinite. */
+  readonly isNumber?: boolean;
   readonly line: number;
   readonly column: number;
 }

@@ -18,8 +18,10 @@ import type { DeliveryRecord } from "./record-deliveries.ts";
 import type { ExecutionRequest } from "./requests.ts";
 import { openBesideCheck } from "./run/check-beside.ts";
 import { createSkillCaller } from "./run/call-skill.ts";
-import { explainLost } from "./run/explain-lost.ts";
-import { explainJoined, explainUndefined, watchReplies } from "./run/explain-undefined.ts";
+import { explainLost, explainNumbers } from "./run/explain-lost.ts";
+import { explainJoined, explainJoinedCall } from "./run/explain-joined.ts";
+import { explainUndefined, watchReplies } from "./run/explain-undefined.ts";
+import type { SeenReplies } from "./run/explain-undefined.ts";
 import { describeMet } from "./run/probe-error.ts";
 import { settleResult } from "./settle.ts";
 import type { SettleDeps } from "./settle.ts";
@@ -163,14 +165,16 @@ function watchFlows(
 /** Adds findings about parts of the result that are undefined or became text. */
 function explainResult<Outcome extends Pick<ProgramRun, "program"> & { readonly ran: SandboxResult }>(
   outcome: Outcome,
-  context: Parameters<typeof explainUndefined>[2],
+  context: Parameters<typeof explainUndefined>[2] & Pick<SeenReplies, "joined" | "wasRead">,
 ): Outcome {
   const { program, ran } = outcome;
   if (ran.ending.kind !== "returned") return outcome;
   const { value } = ran.ending;
   const missing = explainUndefined(program, value, context);
   const lost = missing.length > 0 ? [] : explainLost(program, value, context);
-  const found = [...missing, ...lost, ...explainJoined(program, value)];
+  const numbers = missing.length + lost.length > 0 ? [] : explainNumbers(program, value);
+  const joined = [...explainJoinedCall(program, context.joined()), ...explainJoined(program, value, context.wasRead())];
+  const found = [...missing, ...lost, ...numbers, ...joined];
   return found.length === 0
     ? outcome
     : { ...outcome, program: { ...program, findings: [...program.findings, ...found] } };

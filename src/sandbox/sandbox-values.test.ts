@@ -68,7 +68,11 @@ for (const engine of ENGINES) {
         assert.deepEqual(await end("1;"), { kind: "returned", value: undefined }));
       const refused = [
         ["const a = {}; a.b = [a]; return a", "The result contains itself"],
-        ["return { a: Promise.resolve(1) }", "The result contains a promise; await it before returning"],
+        ["return { a: Promise.resolve(1) }", "The result contains a promise at a; await it before returning"],
+        [
+          "return { rows: [{ b: 1 }, { c: [Promise.resolve(1)] }] }",
+          "The result contains a promise at rows[1].c[0]; write await Promise.all(list) before returning",
+        ],
       ] as const;
       for (const [program, message] of refused) {
         it(`refuses the result of ${program}`, async () => {

@@ -78,6 +78,7 @@ export const RULES: ReadonlySet<string> = new Set([
   "no-unhandled-async",
   "undefined-result",
   "joined-object",
+  "lost-entries",
 ]);
 
 export interface Verdict {

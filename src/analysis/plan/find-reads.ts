@@ -13,6 +13,7 @@ import type { ProgramSyntax } from "../program-syntax.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { functionAround } from "../surroundings.ts";
+import { isNumber } from "./is-number.ts";
 import { showExpression, traceRead } from "./trace-read.ts";
 import type { ProgramRead } from "./trace-read.ts";
 
@@ -83,6 +84,10 @@ function describe(node: AnyNode, path: readonly string[], search: ReadSearch, be
   if (path.length > MAX_DEPTH || reads.length >= MAX_READS) return;
   const go = (next: AnyNode, key: string, others: readonly string[] = []): void =>
     describe(next, [...path, key], search, others);
+  const addNumber = (): void => {
+    reads.push({ path, beside, isNumber: true, ...showExpression(inner, syntax, search.locate) });
+  };
+  if (inner.type !== "Literal" && inner.type !== "Identifier" && isNumber(inner, syntax)) return addNumber();
   if (inner.type === "MemberExpression") return addRead(inner, path, search, beside);
   if (inner.type === "ObjectExpression") {
     const named = inner.properties.flatMap((part) => {
@@ -103,7 +108,8 @@ function describe(node: AnyNode, path: readonly string[], search: ReadSearch, be
   }
   if (inner.type !== "Identifier") return;
   const binding = syntax.globals.bindingOf(inner);
-  if (!binding || !syntax.folder.isSteady(binding)) return;
+  if (!binding) return;
+  if (!syntax.folder.isSteady(binding)) return isNumber(inner, syntax) ? addNumber() : undefined;
   const value = syntax.globals.valueOf(inner);
   if (!value) return addRead(inner, path, search, beside);
   if (value.type !== "ArrayExpression") return isFunction(value) ? undefined : describe(value, path, search, beside);

@@ -12,7 +12,13 @@ export type ProgramRead = NonNullable<Program["reads"]>[number];
 type Traced = Required<Pick<ProgramRead, "from" | "steps">>;
 
 const ITEM = "*";
+/** A string is parsed as JSON, or split into its lines. */
+const PARSED = "(JSON)";
+const LINES = "(lines)";
+/** The items of an array that `map` made; the next step takes one of them. */
+const COLLECTED = "(map)";
 const MAX_STEPS = 20;
+const TRIMS: ReadonlySet<string> = new Set(["trim", "trimStart", "trimEnd"]);
 /** Array methods that return some of the items, and those that return one. */
 const SOME: ReadonlySet<string> = new Set(["filter", "slice", "sort", "toSorted", "reverse", "toReversed"]);
 const ONE: ReadonlySet<string> = new Set(["find", "findLast", "at", "pop", "shift"]);
@@ -37,7 +43,7 @@ export function traceRead(node: AnyNode, syntax: ProgramSyntax, steps = MAX_STEP
   if (steps <= 0) return undefined;
   const next = (from: AnyNode, ...names: readonly string[]): Traced | undefined => {
     const traced = traceRead(from, syntax, steps - 1);
-    return traced && { from: traced.from, steps: [...traced.steps, ...names] };
+    return traced && extend(traced, names);
   };
   switch (inner.type) {
     case "AwaitExpression":
@@ -51,17 +57,42 @@ export function traceRead(node: AnyNode, syntax: ProgramSyntax, steps = MAX_STEP
       const called = calledTool(inner, syntax);
       if (called)
         return called.tool === undefined ? undefined : { from: `${called.namespace}.${called.tool}`, steps: [] };
-      const method = withoutChain(inner.callee);
-      const name = method.type === "MemberExpression" ? (staticName(method.property, method.computed) ?? "") : "";
-      if (method.type !== "MemberExpression") return undefined;
-      if (SOME.has(name)) return next(method.object);
-      return ONE.has(name) ? next(method.object, ITEM) : undefined;
+      return traceCall(inner, syntax, next);
     }
     case "Identifier":
       return traceName(inner, syntax, next);
     default:
       return undefined;
   }
+}
+
+function extend({ from, steps }: Traced, [name, ...names]: readonly string[]): Traced | undefined {
+  if (name === undefined) return { from, steps };
+  if (steps.at(-1) !== COLLECTED) return { from, steps: [...steps, name, ...names] };
+  return name === ITEM ? { from, steps: [...steps.slice(0, -1), ...names] } : undefined;
+}
+
+function traceCall(
+  { callee, arguments: given }: Extract<AnyNode, { type: "CallExpression" }>,
+  { globals }: ProgramSyntax,
+  next: (from: AnyNode, ...names: readonly string[]) => Traced | undefined,
+): Traced | undefined {
+  const method = withoutChain(callee);
+  if (method.type !== "MemberExpression") return undefined;
+  const name = staticName(method.property, method.computed) ?? "";
+  const [first] = given;
+  const isJson = method.object.type === "Identifier" && method.object.name === "JSON";
+  if (isJson) return first && name === "parse" && !globals.bindingOf(method.object) ? next(first, PARSED) : undefined;
+  if (SOME.has(name) || TRIMS.has(name)) return next(method.object);
+  if (ONE.has(name)) return next(method.object, ITEM);
+  if (name === "split" && first) return isLineEnd(first) ? next(method.object, LINES) : undefined;
+  const isEach = name === "map" && first && isFunction(first) && first.body.type !== "BlockStatement";
+  return isEach ? next(first.body, COLLECTED) : undefined;
+}
+
+function isLineEnd(node: AnyNode): boolean {
+  if (node.type !== "Literal") return false;
+  return node.value === "\n" || ("regex" in node && /^\\r\?\\n\+?$|^\\n\+?$/.test(node.regex?.pattern ?? ""));
 }
 
 function traceName(
@@ -81,11 +112,14 @@ function traceName(
     return declarer.init ? next(declarer.init, ...keys) : undefined;
   }
   const call = isFunction(declarer) ? tree.parentOf(declarer) : undefined;
-  const keys = isFunction(declarer) && declarer.params[0] ? keysTo(name.name, declarer.params[0]) : undefined;
-  if (call?.type !== "CallExpression" || call.arguments[0] !== declarer || !keys) return undefined;
+  if (!isFunction(declarer) || call?.type !== "CallExpression" || call.arguments[0] !== declarer) return undefined;
   const method = withoutChain(call.callee);
-  const isEach = method.type === "MemberExpression" && EACH.has(staticName(method.property, method.computed) ?? "");
-  return isEach ? next(method.object, ITEM, ...keys) : undefined;
+  if (method.type !== "MemberExpression") return undefined;
+  const called = staticName(method.property, method.computed) ?? "";
+  const isSum = called === "reduce" && call.arguments.length > 1;
+  const item = declarer.params[isSum ? 1 : 0];
+  const keys = item && (isSum || EACH.has(called)) ? keysTo(name.name, item) : undefined;
+  return keys && next(method.object, ITEM, ...keys);
 }
 
 /** The way from a value to a name that a pattern takes out of it; `undefined` if it has a default or is not there. */

@@ -56,6 +56,13 @@ describe("a source in another language", () => {
   });
 });
 
+describe("a command that parses as JavaScript", () => {
+  for (const source of ["cat /a/b.json | jq.version", "  ls -la", "grep -r\n"]) {
+    it(`is a shell script: ${JSON.stringify(source)}`, () =>
+      assert.match(answerTo(source), /^PROGRAM_SYNTAX This is a shell script/));
+  }
+});
+
 describe("a program in TypeScript", () => {
   for (const source of [
     "let path = 1; await files.readTextFile(path = 2)",
@@ -64,6 +71,8 @@ describe("a program in TypeScript", () => {
     "const None = null; return None",
     "```ts\nreturn 1\n```",
     "select: for (const from of [1]) { break select; }",
+    "const cat = 4, data = 2, jq = 1;\ncat /data/ 2 | jq",
+    "let find = 1; find /2; return find",
   ]) {
     it(`runs: ${JSON.stringify(source)}`, () => assert.equal(answerTo(source), "runs"));
   }

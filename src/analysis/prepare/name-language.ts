@@ -21,7 +21,7 @@ const PYTHON = [
   /\bf"[^"]*\{|\b(?:None|True|False)\b.*$/,
 ];
 const COMMANDS =
-  /^(?:\$ )?(?:sudo )?(?:awk|bash|cat|cd|chmod|cp|curl|docker|echo|export|find|git|grep|jq|kubectl|ls|mkdir|mv|node|npm|npx|pip3?|python3?|rm|sed|sh|ssh|tail|touch|wget)\s+[\w./~"'$-]/;
+  /^(?:\$ )?(?:sudo )?(?:awk|bash|cat|cd|chmod|cp|curl|docker|echo|export|find|git|grep|head|jq|kubectl|ls|mkdir|mv|node|npm|npx|pip3?|python3?|rm|sed|sh|sort|ssh|tail|touch|wc|wget)\s+[\w./~"'$-]/;
 const SQL = [
   /^select\b[^]*\bfrom\b/i,
   /^insert\s+into\b/i,
@@ -58,6 +58,12 @@ export function nameLanguage(source: string): string | undefined {
   }
   if (lines.some((line) => PYTHON.some((pattern) => pattern.test(line)))) return "Python";
   return OTHERS.find(([, pattern]) => lines.some((line) => pattern.test(line)))?.[0];
+}
+
+/** Whether the source begins with a command that parses as JavaScript, such as `cat /a/b | jq .c`, and can only fail. */
+export function isCommand(source: string, unknownNames: readonly string[]): boolean {
+  const [first = ""] = source.trimStart().slice(0, MAX_LINE_CHARS).split("\n", 1);
+  return COMMANDS.test(first) && unknownNames.includes(first.split(/\s/u, 1)[0] ?? "");
 }
 
 /** What to write instead, with the first tools that the source names in the spelling of its own language. */

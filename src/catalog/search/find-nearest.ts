@@ -9,6 +9,9 @@ const MAX_CANDIDATES = 1000;
 /** The most candidates whose edits are counted: those that share the most characters with the name. */
 const MAX_COUNTED = 100;
 
+/** In a slip, at most one of this many characters differs. */
+const CLOSE_PART = 5;
+
 /** Added to the distance of a tool in another namespace. */
 const OTHER_NAMESPACE = 1;
 
@@ -31,12 +34,14 @@ const folded = new WeakMap<CatalogSnapshot["tools"], readonly NamedAddress[]>();
 
 /**
  * At most `count` addresses that have all words of the name, or share half of its characters, ignoring case and
- * separators: those of the named server first, then nearest first. A deprecated tool is never suggested.
+ * separators: those of the named server first, then nearest first. A deprecated tool is never suggested. With
+ * `isClose`, only those that a slip of a few characters explains.
  */
 export function findNearest(
   { tools, namespaces }: Pick<CatalogSnapshot, "tools" | "namespaces">,
   name: string,
   count: number,
+  { isClose = false }: { readonly isClose?: boolean } = {},
 ): readonly ToolAddress[] {
   const named = namespaces.find((one) => name.startsWith(`${one.name}.`));
   const isOther = (address: ToolAddress): number =>
@@ -62,7 +67,8 @@ export function findNearest(
       measure: () => Math.min(whole(), edits() + other, more + other + (more < Infinity ? all() / MAX_EDITS : 0)),
     };
   });
-  const near = pickNearest(candidates, (a, b) => (a < b ? -1 : 1));
+  const most = isClose ? Math.max(1, Math.floor(method.text.length / CLOSE_PART)) : Infinity;
+  const near = pickNearest(candidates, (a, b) => (a < b ? -1 : 1), most);
   return near.toSorted((a, b) => isOther(a) - isOther(b)).slice(0, count);
 }
 
@@ -115,13 +121,14 @@ interface NearCandidate<Name> {
 function pickNearest<Name>(
   candidates: readonly NearCandidate<Name>[],
   order: (a: Name, b: Name) => number,
+  most = Infinity,
 ): readonly Name[] {
   return candidates
     .filter(({ least }) => Number.isFinite(least))
     .toSorted((a, b) => a.least - b.least)
     .slice(0, MAX_COUNTED)
     .map(({ name, measure }) => ({ name, distance: measure() }))
-    .filter(({ distance }) => Number.isFinite(distance))
+    .filter(({ distance }) => Number.isFinite(distance) && distance <= most)
     .toSorted((a, b) => a.distance - b.distance || order(a.name, b.name))
     .map(({ name }) => name);
 }

@@ -63,9 +63,12 @@ export const INTENTS: readonly SearchIntent[] = [
   { groups: ["note mind", "that"], means: "add observation memory entity create" },
   { groups: ["forget erase"], means: "delete memory observation entity" },
   {
-    groups: ["connect relate relation married friend", `to two between and are ${PERSON}`],
+    groups: ["connect relate relation married friend link associate", `to two between and are ${PERSON}`],
     means: "create relation entity",
   },
+  { groups: ["unlink disconnect separate"], means: "delete relation" },
+  { groups: ["take make write save store jot", "note fact", `about on ${PERSON}`], means: "add observation memory" },
+  { groups: ["exist exists there", FILE], means: "file info search" },
   {
     groups: ["no longer not drop delete remove end", "link relation friend connection", "people person two between"],
     means: "delete relation",

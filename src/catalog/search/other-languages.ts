@@ -1,6 +1,6 @@
 /**
  * Frequent words of tasks in German, French, Spanish, Portuguese and Italian, with Chinese and Japanese where they are
- * short. Data only. A query in another language finds tools by these words and by names that languages share.
+ * short. The most frequent ones in Russian, Korean, Polish and Turkish too. Data only. A query in another language finds tools by these words and by names that languages share.
  */
 
 /** An English word, then its translations: a word stands for its inflections, without accents. */
@@ -145,4 +145,42 @@ export const TRANSLATIONS: readonly string[] = [
   "article: beitrag artikel articulo artigo articolo 文章 記事",
   "note: notiz notizen nota appunto 笔记",
   "home: startseite accueil inicio 首页",
+  "file: файл файла 파일 plik pliku dosya dosyayi",
+  "folder: папка папку каталог 폴더 folderu katalog klasor klasoru",
+  "read: читать прочитать прочитай прочти leggi lis lee lies 읽 czytaj przeczytaj odczytaj oku okuma",
+  "write: написать записать запиши scrivi escribe ecris 쓰 작성 zapisz napisz yaz",
+  "save: сохранить сохрани salva guarda enregistre 저장 zapisac zachowaj kaydet",
+  "open: открыть открой ouvre apri abre 열기 otworz ac",
+  "close: закрыть закрой ferme cierra chiudi 닫 zamknij kapat",
+  "create: создать создай crea cree 만들 생성 创建 新建 utworz stworz olustur",
+  "delete: удалить удали elimina supprime borra 삭제 usun sil",
+  "change: изменить измени исправить modifica cambia modifie 수정 변경 zmien degistir",
+  "move: переместить sposta deplace mueve 이동 przenies tasi",
+  "rename: переименовать 이름바꾸기 nazwe",
+  "copy: копировать 복사 kopiuj kopyala",
+  "list: список перечислить 목록 listę lista listele",
+  "show: показать покажи mostra muestra montre 보여 보기 pokaz goster",
+  "search: найти найди поиск искать cerca busca cherche 검색 찾 szukaj znajdz ara bul",
+  "send: отправить отправь invia envia envoie 보내 wyslij gonder",
+  "message: сообщение 메시지 wiadomosc mesaj",
+  "comment: комментарий 댓글 komentarz yorum",
+  "email: письмо почта 이메일 poczta eposta",
+  "picture: картинка изображение фото 이미지 사진 obraz zdjecie resim",
+  "weather: погода 날씨 pogoda hava",
+  "order: заказ заказы 주문 zamowienie siparis pedidos",
+  "product: товар продукт 상품 제품 produkty urun",
+  "price: цена 가격 cena fiyat",
+  "stock: склад остаток 재고 magazyn stok",
+  "customer: клиент 고객 klient musteri",
+  "ticket: заявка тикет 티켓 工单 チケット zgloszenie bilet",
+  "issue: задача проблема 이슈 sorun",
+  "user: пользователь 사용자 uzytkownik kullanici",
+  "person: человек 사람 osoba kisi",
+  "calendar: календарь 캘린더 일정 kalendarz takvim",
+  "event: событие 행사 wydarzenie etkinlik",
+  "time: время 시간 czas saat",
+  "database: база 데이터베이스 baza veritabani",
+  "page: страница 페이지 strona sayfa",
+  "remember: запомнить запомни 기억 zapamietaj hatirla",
+  "new: новый новая 새로운 nowy yeni",
 ];

@@ -76,6 +76,7 @@ const KEPT_KINDS: ReadonlySet<string> = new Set(["#number", "#clock"]);
 /** Computed at the first search, not at the start. */
 let computed: ReadonlyMap<string, readonly Alternative[]> | undefined;
 let computedTranslations: ReadonlyMap<string, string> | undefined;
+let computedRoots: ReadonlyMap<string, string> | undefined;
 let computedIntents: readonly { readonly groups: readonly ReadonlySet<string>[]; readonly means: readonly string[] }[];
 
 /** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
@@ -95,8 +96,7 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
   const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) => {
     const terms = translated.get(word) ?? [];
     if (terms.length > 0) return toTranslated(terms);
-    const mayBeTypo = word.length >= MIN_TYPO_LENGTH && !names.has(word);
-    const wanted = toWanted(word, vocabulary, { mayBeTypo, isForeign });
+    const wanted = toWanted(word, vocabulary, { isName: names.has(word), isForeign });
     return LIGHT_VERBS.has(term) ? wanted.map((one) => ({ ...one, weight: one.weight * LIGHT_WEIGHT })) : wanted;
   });
   return [
@@ -109,7 +109,7 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
 }
 
 /** A query of which nothing would be left is kept. */
-function replacePhrases(text: string): string {
+export function replacePhrases(text: string): string {
   const replaced = PHRASES.reduce((rest, [pattern, meaning]) => rest.replaceAll(pattern, ` ${meaning} `), text);
   return replaced.trim() === "" ? text : replaced;
 }
@@ -151,7 +151,8 @@ function translate(word: string, vocabulary: Vocabulary): readonly string[] {
   const plain = toPlain(word);
   if (/\p{Lo}/u.test(plain)) return [...all].filter(([key]) => plain.includes(key)).map(([, english]) => english);
   for (let end = plain.length; end >= Math.max(4, plain.length - MAX_ENDING); end -= 1) {
-    const english = all.get(plain.slice(0, end));
+    const english =
+      all.get(plain.slice(0, end)) ?? (end >= plain.length - 1 ? roots().get(plain.slice(0, end)) : undefined);
     if (english !== undefined) return [english];
   }
   return [];
@@ -180,12 +181,17 @@ function createTranslations(): ReadonlyMap<string, string> {
     const [english = "", others = ""] = line.split(": ");
     return others.split(" ").map((other) => [toPlain(other), stem(english)] as const);
   });
-  const all = new Map(words);
-  for (const [word, english] of new Map(all)) {
-    const root = word.slice(0, -1); // `offne` of `offnen`
-    if (root.length >= MIN_ROOT && !all.has(root)) all.set(root, english);
-  }
-  return all;
+  return new Map(words);
+}
+
+/** `offne` of `offnen`: an inflection may change one letter, as `quanta` of `quanto`, and not more, as `quantum`. */
+function roots(): ReadonlyMap<string, string> {
+  computedRoots ??= new Map(
+    [...translations()]
+      .filter(([word]) => word.length > MIN_ROOT)
+      .map(([word, english]) => [word.slice(0, -1), english] as const),
+  );
+  return computedRoots;
 }
 
 function toTranslated(terms: readonly string[]): QueryWord {
@@ -199,13 +205,13 @@ function toTranslated(terms: readonly string[]): QueryWord {
 function toWanted(
   word: string,
   vocabulary: Vocabulary,
-  { mayBeTypo, isForeign }: { readonly mayBeTypo: boolean; readonly isForeign: boolean },
+  { isName, isForeign }: { readonly isName: boolean; readonly isForeign: boolean },
 ): QueryWord {
   const term = stem(word);
   const itself = { terms: [term], weight: 1 };
   const near = related().get(term) ?? related().get(term.replace(/s$/, "")) ?? [];
   if (vocabulary.has(term)) return [itself, ...near];
-  const guessed = isForeign ? [] : guess(word, vocabulary, mayBeTypo);
+  const guessed = isForeign || isName ? [] : guess(word, vocabulary);
   // The correction of a typo has synonyms too, which are one step further away.
   const meant = guessed.flatMap(({ terms, weight }) =>
     terms.flatMap((one) =>
@@ -217,15 +223,20 @@ function toWanted(
   return [itself, ...near, ...guessed, ...meant, ...alike];
 }
 
-function guess(word: string, vocabulary: Vocabulary, mayBeTypo: boolean): readonly Alternative[] {
+/** `reassign`, `resend`, `subfolder`. */
+const PREFIXED = /^(?:re|sub)(\w{3,})$/u;
+
+function guess(word: string, vocabulary: Vocabulary): readonly Alternative[] {
   const term = stem(word);
   // A whole word is not the beginning of another one: `station` is not short for `status`.
   const longer = vocabulary.findLonger(word);
-  const similar = mayBeTypo ? vocabulary.findSimilar(term) : [];
+  const similar = word.length >= MIN_TYPO_LENGTH ? vocabulary.findSimilar(term) : [];
+  const [, root = ""] = PREFIXED.exec(term) ?? [];
   return [
     ...longer.map((one) => ({ terms: [one], weight: PREFIX_WEIGHT * Math.sqrt(term.length / one.length) })),
     ...similar.map((one) => ({ terms: [one], weight: SIMILAR_WEIGHT })),
     ...splitInTwo(term, vocabulary),
+    ...(root !== "" && vocabulary.has(root) ? [{ terms: [root], weight: SIMILAR_WEIGHT }] : []),
   ];
 }
 

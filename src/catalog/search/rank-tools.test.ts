@@ -102,3 +102,59 @@ it("a query in everyday words finds the tools of its topic, but not the reverse"
   assert.ok(namesOf("an umbrella tomorrow").includes("get_forecast"));
   assert.deepEqual(namesOf("weather"), ["get_forecast"]);
 });
+
+it("finds a tool by the fields that its result is declared to have", () => {
+  const output = { type: "object", properties: { humidity: { type: "number", description: "In percent" } } };
+  const definitions = [
+    { name: "get_current", description: "Returns the state", input: { type: "object" }, output },
+    { name: "get_other", description: "Returns something", input: { type: "object" }, output: null },
+  ];
+  const search = openTools(definitions);
+  const namesOf = (query: string) => search({ query }).tools.map(({ upstreamName }) => upstreamName);
+  assert.deepEqual(namesOf("humidity"), ["get_current"]);
+  assert.deepEqual(namesOf("pressure"), []);
+});
+
+describe("a tool for many at once", () => {
+  const search = openTools(
+    ["read_multiple_notes", "read_long_note"].map((name) => {
+      return { name, description: "Reads what is in notes", input: { type: "object" }, output: null };
+    }),
+  );
+  for (const [query, name] of [
+    ["read a note", "read_long_note"],
+    ["read multiple notes", "read_multiple_notes"],
+  ] as const) {
+    it(`"${query}" finds ${name} first`, () => assert.equal(search({ query }).tools[0]?.upstreamName, name));
+  }
+});
+
+it("what a model says about tools in general is not searched for, and has no intent", () => {
+  const definitions = [
+    ["find_reports", "Finds reports", READS],
+    ["create_report", "Creates a report", WRITES],
+  ].map(([name, description, annotations]) => ({ name, description, input: {}, output: null, annotations }));
+  const search = openTools(definitions);
+  const best = (query: string) => search({ query }).tools[0]?.upstreamName;
+  for (const before of [
+    "Find a tool to",
+    "a tool that can",
+    "I need tools capable of",
+    "Search for some tool which can",
+  ]) {
+    assert.equal(best(`${before} create a report`), "create_report", before);
+  }
+  assert.equal(best("find reports"), "find_reports");
+});
+
+it("a name is not taken for the beginning of a word, and a prefix is taken off", () => {
+  const definitions = [
+    ["analyze_text", "Analyzes a text"],
+    ["assign_task", "Gives a task to a person"],
+  ].map(([name, description]) => ({ name, description, input: {}, output: null }));
+  const search = openTools(definitions);
+  const namesOf = (query: string) => search({ query }).tools.map(({ upstreamName }) => upstreamName);
+  assert.deepEqual(namesOf("what is there about Ana"), []);
+  assert.deepEqual(namesOf("what is there about ana"), ["analyze_text"]);
+  assert.deepEqual(namesOf("reassign"), ["assign_task"]);
+});

@@ -1,7 +1,8 @@
 /** Ranks the tools of an index for a query. Pure. */
 
 import type { Effect, Tool } from "../../domain/index.ts";
-import { parseQuery } from "./parse-query.ts";
+import { LONG_QUERY, coverWords } from "./cover-words.ts";
+import { parseQuery, replacePhrases } from "./parse-query.ts";
 import type { QueryWord } from "./parse-query.ts";
 import type { Postings, SearchIndex } from "./search-index.ts";
 import { splitWords, stem } from "./split-terms.ts";
@@ -23,20 +24,30 @@ export function rankTools(index: SearchIndex, query: string): readonly RankedToo
   const wanted = parseQuery(query, index.vocabulary);
   const [scores, matched] = [new Float64Array(index.tools.length), new Uint32Array(index.tools.length)];
   const best = new Float64Array(index.tools.length);
-  for (const one of wanted) addScores(index, one, { best, scores, matched });
+  const isLong = wanted.length >= LONG_QUERY;
+  const parts = isLong ? wanted.map(() => new Map<number, number>()) : [];
+  for (const [at, one] of wanted.entries()) addScores(index, one, { best, scores, matched, part: parts[at] });
   const certainties = toCertainties(wanted);
-  const kept = weighEffects(query);
-  const matching: RankedTool[] = [];
+  const kept = weighEffects(replacePhrases(query));
+  const wantsBulk = splitWords(query).some((word) => BULK.has(stem(word)));
+  const matching: (RankedTool & { readonly place: number })[] = [];
   for (const [place, tool] of index.tools.entries()) {
     const score = scores[place] ?? 0;
     if (score === 0) continue;
     const bonus =
       NAME_BONUS * coverageOf(index, place, certainties) + SERVER_BONUS * namingOf(index, place, certainties);
     const whole = 1 + (WORDS_BONUS * (matched[place] ?? 0)) / wanted.length;
-    matching.push({ tool, score: score * (1 + bonus) * whole * kept[tool.effect] });
+    const isUnasked = !wantsBulk && (index.names[place] ?? []).some((word) => BULK.has(word));
+    const fit = kept[tool.effect] * (isUnasked ? UNASKED_BULK : 1);
+    matching.push({ place, tool, score: score * (1 + bonus) * whole * fit });
   }
-  return putDeprecatedLast(matching.toSorted((a, b) => b.score - a.score));
+  const sorted = matching.toSorted((a, b) => b.score - a.score);
+  return putDeprecatedLast(isLong ? coverWords(sorted, parts) : sorted);
 }
+
+const BULK: ReadonlySet<string> = new Set("multiple batch bulk many several".split(" ").map(stem));
+/** The factor of a tool for many at once, unless the query asks for that. */
+const UNASKED_BULK = 0.85;
 
 /** `Deprecated. …`, `[deprecated]`, `This tool is deprecated`, `… DEPRECATED: use …`; not a tool that lists deprecated things. */
 const DEPRECATED = [
@@ -57,12 +68,18 @@ function isOld({ description }: Tool): boolean {
   return DEPRECATED.some((pattern) => pattern.test(stated));
 }
 
-/** The best alternative counts: a tool that has a word in three forms is not three times as good. `best` is all zeros. */
-function addScores(
-  { postings }: SearchIndex,
-  wanted: QueryWord,
-  { best, scores, matched }: { best: Float64Array; scores: Float64Array; matched: Uint32Array },
-): void {
+interface ScoreArrays {
+  readonly best: Float64Array;
+  readonly scores: Float64Array;
+  readonly matched: Uint32Array;
+  readonly part: Map<number, number> | undefined;
+}
+
+/**
+ * The best alternative counts: a tool that has a word in three forms is not three times as good. `best` is all zeros.
+ * `part` gets what the word adds to each place.
+ */
+function addScores({ postings }: SearchIndex, wanted: QueryWord, { best, scores, matched, part }: ScoreArrays): void {
   const places: number[] = [];
   for (const { terms, weight } of wanted) {
     const found = terms.map((term) => postings.get(term)).filter((one) => one !== undefined);
@@ -70,8 +87,10 @@ function addScores(
     if (only) keepBest(only, weight / Math.sqrt(terms.length), best, places);
   }
   for (const place of places) {
-    scores[place] = (scores[place] ?? 0) + (best[place] ?? 0);
+    const added = best[place] ?? 0;
+    scores[place] = (scores[place] ?? 0) + added;
     matched[place] = (matched[place] ?? 0) + 1;
+    part?.set(place, added);
     best[place] = 0;
   }
 }

@@ -1,7 +1,7 @@
 /** A BM25F index over the tools of one snapshot. */
 
 import { isJsonObject } from "../../domain/index.ts";
-import type { JsonSchema, Tool } from "../../domain/index.ts";
+import type { Json, JsonSchema, Tool } from "../../domain/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
 import { splitTerms } from "./split-terms.ts";
@@ -19,6 +19,7 @@ interface SearchField {
 const MAX_PARAMETERS = 100;
 const MAX_VALUES = 50;
 const MAX_NESTING = 2;
+const MAX_REF_STEPS = 4;
 const MAX_NAME_LENGTH = 128;
 const MAX_TEXT_LENGTH = 400;
 /** Later text rarely describes the purpose of a tool. */
@@ -39,6 +40,8 @@ const FIELDS: readonly SearchField[] = [
     thinning: 0.5,
     terms: (tool) => parametersOf(tool).flatMap(({ values }) => values.flatMap(splitTerms)),
   },
+  // A question is often about what a tool returns: "humidity in Chicago".
+  { weight: 0.4, thinning: 0.7, terms: (tool) => fieldsOf(tool).flatMap(({ name }) => splitTerms(name)) },
 ];
 
 /** The tools that contain a word, with its weight in each, saturated and multiplied by its rarity. */
@@ -155,24 +158,41 @@ interface IndexedParameter {
 }
 
 function parametersOf({ input }: Tool): readonly IndexedParameter[] {
-  return readParameters(input, MAX_NESTING).slice(0, MAX_PARAMETERS);
+  return readParameters(input, input, MAX_NESTING).slice(0, MAX_PARAMETERS);
+}
+
+/** The fields of the result, if the server declares it. */
+function fieldsOf({ output }: Tool): readonly IndexedParameter[] {
+  return output ? readParameters(output, output, MAX_NESTING).slice(0, MAX_PARAMETERS) : [];
 }
 
 /** Those of an object, and of the objects in it, such as the fields of the entries of an array. */
-function readParameters(schema: JsonSchema, levels: number): readonly IndexedParameter[] {
+function readParameters(schema: JsonSchema, whole: JsonSchema, levels: number): readonly IndexedParameter[] {
   const properties = schema["properties"];
   if (!isJsonObject(properties)) return [];
   return Object.entries(properties)
     .slice(0, MAX_PARAMETERS)
-    .flatMap(([name, own]) => {
+    .flatMap(([name, written]) => {
+      const own = isJsonObject(written) ? resolveRef(written, whole) : written;
       if (!isJsonObject(own)) return [{ name: name.slice(0, MAX_NAME_LENGTH), about: "", values: [] }];
       const { description, items } = own;
       const about = typeof description === "string" ? description.slice(0, MAX_TEXT_LENGTH) : "";
-      const part = isJsonObject(items) ? items : own;
+      const part = isJsonObject(items) ? resolveRef(items, whole) : own;
       const values = [...valuesOf(own), ...(part === own ? [] : valuesOf(part))];
-      const inner = levels > 0 ? readParameters(part, levels - 1) : [];
+      const inner = levels > 0 ? readParameters(part, whole, levels - 1) : [];
       return [{ name: name.slice(0, MAX_NAME_LENGTH), about, values }, ...inner];
     });
+}
+
+/** A definition of the same schema, as bodies of OpenAPI documents are. References of references are not followed. */
+function resolveRef(schema: JsonSchema, whole: JsonSchema): JsonSchema {
+  const ref = schema["$ref"];
+  if (typeof ref !== "string" || !ref.startsWith("#/")) return schema;
+  let found: Json | undefined = whole;
+  for (const key of ref.slice(2).split("/", MAX_REF_STEPS)) {
+    found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }
+  return isJsonObject(found) ? found : schema;
 }
 
 function valuesOf(schema: JsonSchema): readonly string[] {

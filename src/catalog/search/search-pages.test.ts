@@ -217,6 +217,17 @@ describe("what a query is compared with", () => {
   });
 });
 
+it("parameters and values of a schema that is a reference are found", () => {
+  const body = { type: "object", properties: { urgency: { enum: ["blocker", "minor"] } } };
+  const input = { properties: { body: { $ref: "#/$defs/Change" } }, $defs: { Change: body } };
+  const search = openSearch([
+    { name: "patch_it", description: "Changes a thing", input },
+    { name: "patch_other", description: "Changes a thing", input: { properties: { body: { $ref: "#/$defs/Gone" } } } },
+  ]);
+  assert.deepEqual(namesOf(search({ query: "urgency" })), ["files.patchIt"]);
+  assert.deepEqual(namesOf(search({ query: "blocker" })), ["files.patchIt"]);
+});
+
 describe("queries in other languages", () => {
   const search = openSearch([
     { name: "read_text", description: "The text of a file" },
@@ -232,8 +243,18 @@ describe("queries in other languages", () => {
     ["öffne die Seite", "files.navigate"],
     ["读取文件", "files.readText"],
     ["documentos", "files.documents"],
+    ["прочитать файл", "files.readText"],
+    ["파일 읽기", "files.readText"],
+    ["plik czytaj", "files.readText"],
+    ["apri la pagina", "files.navigate"],
   ] as const)
     it(`"${query}" finds ${name}`, () => assert.equal(namesOf(search({ query }))[0], name));
+
+  it("a word that only begins like one of another language is not translated", () => {
+    const counted = openSearch([{ name: "count_items", description: "How many items there are" }]);
+    assert.deepEqual(namesOf(counted({ query: "quanto" })), ["files.countItems"]);
+    assert.deepEqual(namesOf(counted({ query: "quantum" })), []);
+  });
 
   it("earlier queries do not shorten the words that are known", () => {
     for (let count = 0; count < 10; count += 1) {

@@ -1,6 +1,9 @@
 /** Topics of files, offices, code and services. Data only, like `topics.ts`. */
 
 export const WORK_TOPICS: readonly string[] = [
+  "update: close resolve reopen escalate reassign assign unassign prioritize raise complete finish solve",
+  "comment: conversation discussion thread remark feedback reply respond",
+  "ticket issue: case incident complaint",
   "file document: readme essay thesis manuscript letter contract resume paper brochure handbook notes transcript",
   "directory folder: desktop downloads subfolder subfolders location drawer",
   "directory tree: structure hierarchy nested recursive recursively layout below underneath deep",

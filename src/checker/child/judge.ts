@@ -12,6 +12,7 @@ import { SHIFT } from "./compiler.ts";
 import type { CompiledProgram } from "./compiler.ts";
 import { judgeArgument } from "./judge-argument.ts";
 import { judgeIteration, judgeOperand } from "./judge-await.ts";
+import { judgeComparison } from "./judge-comparison.ts";
 import { hasFixedIndex, judgeIndexes } from "./judge-index.ts";
 import { judgeCallee, judgeName, judgeProperty } from "./judge-property.ts";
 import { createOrigins } from "./origin.ts";
@@ -40,6 +41,7 @@ const JUDGES: ReadonlyMap<number, Judge> = new Map<number, Judge>([
   ...group([2322, 2345, 2353, 2554, 2559, 2560, 2561, 2739, 2740, 2741, 2769, 2820], judgeArgument),
   ...group([2461, 2488, 2495, 2548, 2549], judgeIteration),
   ...group([2362, 2363, 2365], judgeOperand),
+  ...group([2367, 2678], judgeComparison),
 ]);
 
 function group(codes: readonly number[], judge: Judge): readonly (readonly [number, Judge])[] {

@@ -46,6 +46,8 @@ export interface Origins {
   /** Whether any name may be read from the type: it has an index signature or is like an array. */
   readonly isOpen: (type: Type) => boolean;
   readonly hasProperty: (type: Type, name: string) => boolean;
+  /** The strings that the declaration of a name or property allows; none unless it allows only such. */
+  readonly choicesOf: (node: Node) => readonly string[];
   /** The only field of an object that is an array or a string and has this property of the language. */
   readonly onlyHolder: (type: Type | undefined, name: string) => string | undefined;
 }
@@ -98,6 +100,10 @@ export function createOrigins({ project, apiFile, programFile }: CompiledProgram
     isOpen: (type) => checker.isArrayLikeType(type) || checker.getIndexInfosOfType(type).length > 0,
     hasProperty: (type, name) => checker.getPropertyOfType(type, name) !== undefined,
     onlyHolder: (type, name) => type && findHolder(type, name, { checker, primitiveOf }),
+    choicesOf: (node) => {
+      const symbol = checker.getSymbolAtLocation(node);
+      return toChoices(symbol && checker.getTypeOfSymbol(symbol));
+    },
     typeOf,
     isVague: (type) => !type || (type.flags & VAGUE) !== 0,
     isPromise,
@@ -110,6 +116,12 @@ export function createOrigins({ project, apiFile, programFile }: CompiledProgram
       return declared?.path === programFile ? declared.resolve(project) : undefined;
     },
   };
+}
+
+function toChoices(declared: Type | undefined): readonly string[] {
+  const parts = declared?.isUnionType() ? declared.getTypes() : declared ? [declared] : [];
+  const texts = parts.flatMap((part) => (part.isStringLiteralType() ? [part.value] : []));
+  return texts.length === parts.length ? texts : [];
 }
 
 function findHolder(

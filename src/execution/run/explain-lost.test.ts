@@ -7,8 +7,8 @@ import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridg
 import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
 import { DEFAULT_LIMITS, parseConnectorId } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
-import { explainLost } from "./explain-lost.ts";
-import { explainJoined } from "./explain-undefined.ts";
+import { explainLost, explainNumbers } from "./explain-lost.ts";
+import { explainJoined } from "./explain-joined.ts";
 
 const OUTPUT = { type: "object", properties: { next: { type: "string" } } };
 const { tools } = snapshotOf([createTool("shop.find", { output: null }), createTool("shop.typed", { output: OUTPUT })]);
@@ -21,7 +21,7 @@ function explain(source: string, value: Json | undefined, results: readonly Json
   const options = { enabled: true, blockOnError: true, rules: DEFAULT_RULES, limits: DEFAULT_LIMITS };
   const analyzed = analyze(source, { namespaces }, options);
   assert.ok(analyzed.ok, source);
-  const input = { items: [{ name: "x" }] };
+  const input = { items: [{ name: "x" }], text: '[{"name":"x"}]', lines: '{"name":"x"}\n' };
   const context = { input, snapshot: { tools }, resultOf: () => results[0], resultsOf: () => results };
   const found = explainLost(analyzed.program, value, context);
   return found.map(({ line, column, message }) => `${line}:${column} ${message}`);
@@ -75,6 +75,21 @@ for (const [source, value, message] of [
     undefined,
     "1:24 The result is undefined, and this function returns nothing; write: return rows.reduce((a, b) => a + b.id, 0)",
   ],
+  [
+    `${ROWS} return r.rows.reduce((sum, row) => sum + row.amount, 0)`,
+    null,
+    "1:71 The result contains null, and row.amount is undefined; shop.find.rows[] has id, price",
+  ],
+  [
+    "const rows = JSON.parse(input.text); return rows.map((row) => row.nme)",
+    [null],
+    "1:63 The result contains null, and row.nme is undefined; JSON.parse(input.text)[] has name",
+  ],
+  [
+    'const rows = input.lines.trim().split("\\n").map((line) => JSON.parse(line)); return rows.map((row) => row.nme)',
+    [null],
+    '1:103 The result contains null, and row.nme is undefined; JSON.parse(input.lines.split("\\n")[]) has name',
+  ],
 ] as const) {
   test(`names what the result lost: ${source}`, () => assert.deepEqual(explain(source, value), [message]));
 }
@@ -94,6 +109,46 @@ for (const [source, value, results] of [
 ] as const) {
   test(`says nothing about ${JSON.stringify(value)} of ${source}`, () => {
     assert.deepEqual(explain(source, value, results as readonly Json[]), []);
+  });
+}
+
+function explainNull(source: string, value: Json): readonly string[] {
+  const options = { enabled: true, blockOnError: true, rules: DEFAULT_RULES, limits: DEFAULT_LIMITS };
+  const analyzed = analyze(source, { namespaces }, options);
+  assert.ok(analyzed.ok, source);
+  return explainNumbers(analyzed.program, value).map(({ message }) => message);
+}
+
+for (const [source, value, part, expression] of [
+  ["return Number(input.text)", null, "The result", "Number(input.text)"],
+  ["const n = input.a / input.b; return { n }", { n: null }, "n in the result", "input.a / input.b"],
+  [
+    "let n = 0; for (const one of input.all) n += one; return { all: { n } }",
+    { all: { n: null } },
+    "all.n in the result",
+    "n",
+  ],
+  ["return input.all.map((a) => ({ a: a * 2 }))", [{ a: null }, { a: null }], "[].a in the result", "a * 2"],
+  ["return input.all.reduce((a, b) => a + b.c, 0)", null, "The result", "input.all.reduce((a, b) => a + b.c, 0)"],
+  ["return Math.max(...input.all)", null, "The result", "Math.max(...input.all)"],
+] as const) {
+  test(`names the number that became null: ${source}`, () => {
+    const message = `${part} is null, because ${expression} is NaN or infinite; check the values that it is computed from`;
+    assert.deepEqual(explainNull(source, value), [message]);
+  });
+}
+
+for (const [source, value] of [
+  ["return Number(input.text)", 1],
+  ["return input.all.map((a) => ({ a: a * 2 }))", [{ a: null }, { a: 2 }]],
+  ["const n = input.a ? input.a * 2 : null; return { n }", { n: null }],
+  ["let n = 0; if (input.a) n = null; return { n }", { n: null }],
+  ["const Number = () => null; return Number(1)", null],
+  ["return input.all.reduce((a, b) => b, null)", null],
+  ["return null", null],
+] as const) {
+  test(`says nothing about a null that the program may mean: ${source}`, () => {
+    assert.deepEqual(explainNull(source, value), []);
   });
 }
 

@@ -5,15 +5,14 @@
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Finding, Json, Program } from "../../domain/index.ts";
-import { isDeclared, isSaid, tellHolder } from "./explain-undefined.ts";
-import type { ResultContext } from "./explain-undefined.ts";
+import { isDeclared, isSaid, namePart, tellHolder } from "./explain-undefined.ts";
+import { stepInto } from "./follow-steps.ts";
+import type { MissingRead, ResultContext } from "./explain-undefined.ts";
 
 type LooseRead = NonNullable<Program["reads"]>[number];
 
 const RULE = "undefined-result";
-const ITEM = "*";
 const MAX_PARTS = 10_000;
-const MAX_ITEMS = 1_000;
 const MAX_FINDINGS = 3;
 const LOST_TEXT = /\b(?:undefined|NaN)\b/;
 
@@ -33,7 +32,7 @@ function explain(read: LooseRead, sign: string, context: ResultContext): readonl
   const { expression, from, steps = [], line, column } = read;
   const told = (message: string): readonly Finding[] => [{ rule: RULE, severity: "warn", message, line, column }];
   if (from === undefined) return told(`${sign}, and this function returns nothing; write: return ${expression}`);
-  if (isDeclared(from, context.snapshot)) return [];
+  if (isDeclared({ from, steps }, context.snapshot)) return [];
   const values = from === "input" ? [context.input ?? null] : context.resultsOf(from);
   const holders = values.map((one) => findHolder(one, steps));
   const [holder] = holders;
@@ -41,16 +40,27 @@ function explain(read: LooseRead, sign: string, context: ResultContext): readonl
   return told(`${sign}, and ${expression} is undefined; ${tellHolder(from, steps.slice(0, -1), holder.value)}`);
 }
 
+/** Where `NaN` or an infinite number became `null`. In an array, only if it did in every item. */
+export function explainNumbers({ reads = [] }: Pick<Program, "reads">, value: Json | undefined): readonly Finding[] {
+  return reads
+    .filter((read) => read.isNumber === true && isNullAt(value, read.path))
+    .slice(0, MAX_FINDINGS)
+    .map(({ path, expression, line, column }) => {
+      const message = `${namePart(path)} is null, because ${expression} is NaN or infinite; check the values that it is computed from`;
+      return { rule: RULE, severity: "warn", message, line, column };
+    });
+}
+
+function isNullAt(value: Json | undefined, path: MissingRead["path"]): boolean {
+  let parts: readonly Json[] = value === undefined ? [] : [value];
+  for (const key of path) parts = parts.flatMap((part) => stepInto(part, key));
+  return parts.length > 0 && parts.every((part) => part === null);
+}
+
 /** What the last step is missing from; nothing if any value there has it, or if no value is there. */
 function findHolder(value: Json, steps: readonly string[]): { readonly value: Json } | undefined {
   let holders: readonly Json[] = [value];
-  for (const step of steps.slice(0, -1)) {
-    holders = holders.flatMap((holder) => {
-      if (step === ITEM) return Array.isArray(holder) ? holder.slice(0, MAX_ITEMS) : [];
-      const next = isJsonObject(holder) ? holder[step] : undefined;
-      return next === undefined ? [] : [next];
-    });
-  }
+  for (const step of steps.slice(0, -1)) holders = holders.flatMap((holder) => stepInto(holder, step));
   const last = steps.at(-1) ?? "";
   const [first] = holders;
   const hasIt = (holder: Json): boolean => !isJsonObject(holder) || Object.hasOwn(holder, last);

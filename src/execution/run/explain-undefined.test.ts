@@ -7,7 +7,8 @@ import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridg
 import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
 import { DEFAULT_LIMITS, parseConnectorId, parseToolAddress } from "../../domain/index.ts";
 import type { Finding, Json, Program } from "../../domain/index.ts";
-import { explainJoined, explainUndefined, watchReplies } from "./explain-undefined.ts";
+import { explainJoined, explainJoinedCall } from "./explain-joined.ts";
+import { explainUndefined, watchReplies } from "./explain-undefined.ts";
 
 const OUTPUT = { type: "object", properties: { next: { type: "string" } } };
 const { tools } = snapshotOf([createTool("shop.find", { output: null }), createTool("shop.typed", { output: OUTPUT })]);
@@ -53,7 +54,11 @@ const SAID: readonly (readonly [source: string, value: Json | undefined, message
     "1:45 The result is undefined, because items is; shop.find has results, total",
   ],
   ["return input.dir", undefined, "1:8 The result is undefined, because input.dir is; input has folder"],
-  ["return JSON.parse(input.text).a", undefined, "1:8 The result is undefined, because JSON.parse(input.text).a is"],
+  [
+    "return JSON.parse(input.text).a",
+    undefined,
+    "1:8 The result is undefined, because JSON.parse(input.text).a is; input has folder",
+  ],
   [
     "const r = await shop.typed(); return r.next",
     undefined,
@@ -148,4 +153,36 @@ test("finds joined objects in the first ten thousand values of a result, and loo
   const find = (before: number): number =>
     explainJoined({ source: "return all" }, [...Array.from({ length: before }, () => 1), "an [object Object]"]).length;
   assert.deepEqual([find(9_998), find(9_999)], [1, 0]);
+});
+
+test("names the call that was given an object as text, unless a result or the program has that text", async () => {
+  const address = parseToolAddress("shop.find");
+  const give = async (args: string, reply: string, source = "await shop.find(input)"): Promise<readonly unknown[]> => {
+    const replies = watchReplies({ call: async () => ({ ok: true, json: reply }) }, {});
+    await replies.call(address, args);
+    await replies.call(address, '{"text":"[object Object]"}');
+    return explainJoinedCall(programOf(source), replies.joined()).map(({ message, line, column }) => [
+      message,
+      line,
+      column,
+    ]);
+  };
+  const joined = "an object was joined to a string; write JSON.stringify(…) or one of its fields";
+  assert.deepEqual(await give('{"text":"by [object Object]"}', "{}"), [
+    [`shop.find was given [object Object]: ${joined}`, 1, 7],
+  ]);
+  const promise = "a promise was joined to a string or a number; await it first";
+  assert.deepEqual(await give('{"text":"[object Promise]"}', "{}"), [
+    [`shop.find was given [object Promise]: ${promise}`, 1, 7],
+  ]);
+  assert.equal((await give('{"text":"[object Object]"}', '"it was [object Object]"')).length, 1);
+  assert.deepEqual(await give("{}", '"an [object Object]"'), []);
+  assert.deepEqual(await give("{}", "{}", 'await shop.find({ text: "[object Object]" })'), []);
+});
+
+test("a text that the program or a tool has is not taken for a joined object", () => {
+  const value = "String({}) is [object Object]";
+  assert.equal(explainJoined({ source: "return input" }, value).length, 1);
+  assert.deepEqual(explainJoined({ source: "return input" }, value, true), []);
+  assert.deepEqual(explainJoined({ source: 'return "String({}) is [object Object]"' }, value), []);
 });

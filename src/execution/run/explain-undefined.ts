@@ -3,8 +3,11 @@
 import type { Bridge } from "../../bridge/index.ts";
 import { isJsonObject, parseJson, parseToolAddress } from "../../domain/index.ts";
 import type { CatalogSnapshot, Finding, Json, Program } from "../../domain/index.ts";
+import { findJoined } from "./explain-joined.ts";
+import type { JoinedCall } from "./explain-joined.ts";
+import { isParsed, showPlace, stepInto } from "./follow-steps.ts";
 
-type MissingRead = NonNullable<Program["reads"]>[number];
+export type MissingRead = NonNullable<Program["reads"]>[number];
 
 type CallHost = Pick<Bridge, "call">;
 
@@ -13,6 +16,10 @@ export interface SeenReplies extends CallHost {
   readonly resultOf: (tool: string) => Json | undefined;
   /** Its last few results. */
   readonly resultsOf: (tool: string) => readonly Json[];
+  /** The first call whose arguments have an object as text, which no result before it had. */
+  readonly joined: () => JoinedCall | undefined;
+  /** Whether a result had such a text, so that it is data. */
+  readonly wasRead: () => boolean;
 }
 
 const KEPT_REPLIES = 8;
@@ -23,14 +30,20 @@ const KEPT_CHARS = 100_000;
 export function watchReplies(host: CallHost, { reads = [] }: Pick<Program, "reads">): SeenReplies {
   const last = new Map(reads.map(({ from = "" }): [string, readonly string[]] => [from, []]));
   last.delete("");
-  if (last.size === 0) {
-    const call: CallHost["call"] = (rawAddress, rawArgs, seq) => host.call(rawAddress, rawArgs, seq);
-    return { call, resultOf: () => undefined, resultsOf: () => [] };
-  }
+  let joined: JoinedCall | undefined;
+  let wasRead = false;
+  const notice = (tool: unknown, args: unknown): void => {
+    const text = typeof args === "string" && !joined && !wasRead ? findJoined(args) : undefined;
+    if (typeof tool === "string" && text !== undefined) joined = { tool, text };
+  };
   return {
+    joined: () => joined,
+    wasRead: () => wasRead && !joined,
     async call(rawAddress, rawArgs, seq) {
+      notice(rawAddress, rawArgs);
       const reply = await host.call(rawAddress, rawArgs, seq);
       const before = typeof rawAddress === "string" ? last.get(rawAddress) : undefined;
+      if (reply.ok && !wasRead) wasRead = findJoined(reply.json) !== undefined;
       if (reply.ok && before && typeof rawAddress === "string") {
         const small = before.filter((one) => one.length <= KEPT_CHARS).slice(1 - KEPT_REPLIES);
         last.set(rawAddress, [...small, reply.json]);
@@ -62,42 +75,17 @@ export function explainUndefined(
   return reads
     .filter(
       (read) =>
-        read.isLoose !== true && isMissing(read, value) && !isExpected(read, context) && !isSaid(read, findings),
+        read.isLoose !== true &&
+        read.isNumber !== true &&
+        isMissing(read, value) &&
+        !isExpected(read, context) &&
+        !isSaid(read, findings),
     )
     .slice(0, MAX_FINDINGS)
     .map((read) => {
       const { line, column } = read;
       return { rule: RULE, severity: "warn", message: toMessage(read, context), line, column };
     });
-}
-
-/** How an object and a promise look in a string that they were joined to. */
-const JOINED = [
-  ["[object Promise]", "a promise was joined to a string or a number; await it first"],
-  ["[object Object]", "an object was joined to a string; write JSON.stringify(…) or one of its fields"],
-] as const;
-const MAX_PARTS = 10_000;
-
-/** At the last `return`: the source does not tell which expression it was. */
-export function explainJoined({ source }: Pick<Program, "source">, value: Json | undefined): readonly Finding[] {
-  const [text, cause] =
-    JOINED.find((one) => someString(value, (part) => part.includes(one[0]), { left: MAX_PARTS })) ?? [];
-  if (text === undefined) return [];
-  const message = `The result contains ${text}: ${cause}`;
-  const before = source.slice(0, Math.max(0, source.lastIndexOf("return"))).split("\n");
-  const column = (before.at(-1)?.length ?? 0) + 1;
-  return [{ rule: "joined-object", severity: "warn", message, line: before.length, column }];
-}
-
-function someString(value: Json | undefined, matches: (text: string) => boolean, parts: { left: number }): boolean {
-  parts.left -= 1;
-  if (typeof value === "string") return matches(value);
-  if (typeof value !== "object" || value === null) return false;
-  for (const part of isJsonObject(value) ? Object.values(value) : value) {
-    if (parts.left <= 0) return false;
-    if (someString(part, matches, parts)) return true;
-  }
-  return false;
 }
 
 /** Whether the result has nothing at the place of the read. In an array, no item may have it. */
@@ -118,13 +106,17 @@ function isMissing({ path, isOnly = false, beside }: MissingRead, value: Json | 
 }
 
 /** A declared field may be optional; the type check has found those that are not declared. Own values may lack anything. */
-function isExpected({ path, from }: MissingRead, { snapshot }: ResultContext): boolean {
+function isExpected({ path, from, steps }: MissingRead, { snapshot }: ResultContext): boolean {
   if (path.length === 0) return false;
   if (from === undefined) return true;
-  return isDeclared(from, snapshot);
+  return isDeclared({ from, ...(steps && { steps }) }, snapshot);
 }
 
-export function isDeclared(from: string, snapshot: ResultContext["snapshot"]): boolean {
+export function isDeclared(
+  { from = "", steps }: Pick<MissingRead, "from" | "steps">,
+  snapshot: ResultContext["snapshot"],
+): boolean {
+  if (isParsed(steps)) return false;
   const address = parseToolAddress(from);
   return address !== undefined && Boolean(snapshot.tools.get(address)?.output);
 }
@@ -135,17 +127,21 @@ export function isSaid({ steps, line }: MissingRead, findings: readonly Finding[
   return findings.some((one) => one.rule === "types" && one.line === line && one.message.includes(` has no ${name}`));
 }
 
+/** `The result`, or `rows[].name in the result`. */
+export function namePart(path: MissingRead["path"]): string {
+  const place = path.join(".").replaceAll(".*", "[]").replace(/^\*/u, "[]");
+  return path.length === 0 ? "The result" : `${place} in the result`;
+}
+
 function toMessage({ path, expression, from, steps = [] }: MissingRead, { input, resultOf }: ResultContext): string {
-  const what =
-    path.length === 0 ? "The result" : `${path.join(".").replaceAll(".*", "[]").replace(/^\*/u, "[]")} in the result`;
-  const base = `${what} is undefined, because ${expression} is`;
+  const base = `${namePart(path)} is undefined, because ${expression} is`;
   const met = from === undefined ? undefined : follow(from === "input" ? input : resultOf(from), steps);
   return from === undefined || !met ? base : `${base}; ${tellHolder(from, met.at, met.here)}`;
 }
 
 /** `shop.find.items[] has id, name`, or `everything.getSum returned a string`. */
 export function tellHolder(from: string, at: readonly string[], holder: Json): string {
-  const subject = [from, ...at].join(".").replaceAll(".*", "[]");
+  const subject = showPlace(from, at);
   if (isJsonObject(holder)) {
     const fields = Object.keys(holder);
     const shown = fields.slice(0, MAX_FIELDS).map((field) => field.slice(0, MAX_FIELD_CHARS).toWellFormed());
@@ -163,8 +159,7 @@ function follow(
 ): { readonly here: Json; readonly at: readonly string[] } | undefined {
   let here = value;
   for (const [index, step] of steps.entries()) {
-    const next: Json | undefined =
-      step === ITEM ? (Array.isArray(here) ? here[0] : undefined) : isJsonObject(here) ? here[step] : undefined;
+    const [next] = here === undefined ? [] : stepInto(here, step);
     if (next !== undefined) {
       here = next;
       continue;

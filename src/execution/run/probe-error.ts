@@ -68,10 +68,22 @@ function findMissingName({ ending }: SandboxResult): string | undefined {
   return /^'?([A-Za-z_$][\w$]{0,60})'? is not defined$/.exec(ending.thrown.message)?.[1];
 }
 
+const BUILT_IN: ReadonlySet<string> = new Set(["search", "describe"]);
+/** Names that other hosts give to what is sent with a program. */
+const INPUTS: ReadonlySet<string> = new Set(["inputs", "args", "params", "parameters", "payload"]);
+const CONSTANTS: ReadonlyMap<string, string> = new Map([
+  ["None", "null"],
+  ["nil", "null"],
+  ["True", "true"],
+  ["False", "false"],
+]);
 const PRINTERS: ReadonlySet<string> = new Set(["print", "println", "printf", "puts", "echo", "log", "say"]);
 
 function explainName(name: string, { source }: Pick<Program, "source">): string | undefined {
   if (PRINTERS.has(name)) return "Write console.log(…), or return the value";
+  if (BUILT_IN.has(name)) return `In a program, write await glovebox.${name}(…)`;
+  if (INPUTS.has(name)) return "The JSON that is sent with a program is `input`";
+  if (CONSTANTS.has(name)) return `Write ${CONSTANTS.get(name)}`;
   const written = new RegExp(`(?<![\\w$.])${name.replaceAll("$", "\\$")}\\s*=(?![=>])`);
   return written.test(source) ? `Declare it: const ${name} = …, or let ${name} = … if it changes` : undefined;
 }
