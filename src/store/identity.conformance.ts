@@ -197,7 +197,7 @@ function describeTokens(open: OpenStore): void {
       ["se_2"],
     );
     assert.deepEqual(
-      await Promise.all(["ada", "bob"].map(async (name) => (await identity.listOauthRecords(name, "Grant", 5)).length)),
+      await Promise.all(["ada", "bob"].map(async (name) => (await identity.listOauthRecords("Grant", 5, name)).length)),
       [0, 1],
     );
     const listed = await identity.listTokens();
@@ -270,10 +270,12 @@ function describeOauth(open: OpenStore): void {
     const counts = ["AccessToken", "Client"].map((model) => identity.countOauthRecords(model, 99));
     assert.deepEqual(await Promise.all(counts), [1, 0]);
     assert.deepEqual(
-      (await identity.listOauthRecords("ada", "AccessToken", 99)).map((found) => found.digest),
+      (await identity.listOauthRecords("AccessToken", 99, "ada")).map((found) => found.digest),
       [other],
     );
-    assert.deepEqual(await identity.listOauthRecords("ada", "Grant", 99), []);
+    assert.deepEqual(await identity.listOauthRecords("Grant", 99, "ada"), []);
+    assert.equal((await identity.listOauthRecords("AccessToken", 99)).length, 1);
+    assert.deepEqual(await identity.listOauthRecords("AccessToken", 99, "bob"), []);
     assert.equal(await identity.removeOauthRecords({ digest: other }), 1);
     await identity.putOauthRecord({ ...row, grantDigest: other }, 0);
     await identity.putOauthRecord({ ...row, digest: other, model: "Grant" }, 0);

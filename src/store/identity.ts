@@ -201,8 +201,8 @@ export interface IdentityStore {
   /** Returns false if it was consumed before: of two processes one consumes it. */
   consumeOauthRecord(digest: Uint8Array, at: Instant): Promise<boolean>;
   countOauthRecords(model: string, now: Instant): Promise<number>;
-  /** Those of one kind and one person, without expired ones. */
-  listOauthRecords(person: string, model: string, now: Instant): Promise<readonly OauthRow[]>;
+  /** Those of one kind, of one person or all, without expired ones. */
+  listOauthRecords(model: string, now: Instant, person?: string): Promise<readonly OauthRow[]>;
   /** One record, those of a grant, or a grant with those, in one statement. Returns the number of records. */
   removeOauthRecords(
     which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly login: Uint8Array },

@@ -214,7 +214,9 @@ function createOauth({ database, read, write }: Connection): OauthStore {
      AND EXISTS (SELECT 1 FROM oauth_records AS given WHERE given.digest = found.grant_digest AND given.expires_at > ?2)`,
   );
   const byUid = database.prepare(`SELECT * FROM oauth_records WHERE uid_digest = ? AND ${isValid}`);
-  const byPerson = database.prepare(`SELECT * FROM oauth_records WHERE person = ? AND model = ? AND ${isValid}`);
+  const listed = database.prepare(
+    `SELECT * FROM oauth_records WHERE model = ? AND ${isValid} AND person = coalesce(?, person) ORDER BY digest`,
+  );
   const consume = database.prepare("UPDATE oauth_records SET consumed_at = ? WHERE digest = ? AND consumed_at IS NULL");
   const count = database.prepare(`SELECT count(*) AS count FROM oauth_records WHERE model = ? AND ${isValid}`);
   const remove = database.prepare("DELETE FROM oauth_records WHERE digest = ? OR grant_digest = ?");
@@ -230,7 +232,8 @@ function createOauth({ database, read, write }: Connection): OauthStore {
         return OAUTH_RECORD.parseIfFound((by.granted === true ? byGrant : byDigest).get(by.digest, now));
       }),
     countOauthRecords: (model, now) => read(() => Number(count.get(model, now)?.["count"])),
-    listOauthRecords: (person, model, now) => read(() => byPerson.all(person, model, now).map(OAUTH_RECORD.parse)),
+    listOauthRecords: (model, now, person) =>
+      read(() => listed.all(model, now, person ?? null).map(OAUTH_RECORD.parse)),
     consumeOauthRecord: (digest, at) => write(() => Number(consume.run(at, digest).changes) > 0),
     removeOauthRecords: (which) => {
       const login = "login" in which ? which.login : undefined;
