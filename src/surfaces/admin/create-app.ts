@@ -119,6 +119,12 @@ function createGuard(options: AppOptions): MiddlewareHandler<AppEnv> {
   };
 }
 
+/** A provider that is down says nothing about a credential. */
+function isOtherFault(thrown: unknown): boolean {
+  const { code } = thrown instanceof GloveboxError ? thrown : { code: "INTERNAL_BUG" };
+  return code !== "REQUEST_UNAUTHENTICATED" && code !== "REQUEST_FORBIDDEN";
+}
+
 function addMcp(
   app: Hono<AppEnv>,
   options: AppOptions & { readonly mcp: McpHandler; readonly authorization: OauthServer | undefined },
@@ -131,8 +137,13 @@ function addMcp(
   };
   app.all("/mcp", async (c) => {
     const { raw } = c.req;
-    const caller = await authenticator.identify(raw.headers, c.get("client"), c.env.connection);
-    return mcp.handle(raw, caller.principal, (needed) => authenticator.requireScopes(caller, ...needed));
+    const identify = () => authenticator.identify(raw.headers, c.get("client"), c.env.connection);
+    const caller = await identify();
+    authenticator.requireAgent(caller);
+    return mcp.handle(raw, caller.principal, {
+      admit: (needed) => authenticator.requireScopes(caller, ...needed),
+      isValid: () => identify().then(() => true, isOtherFault),
+    });
   });
   if (auth === "required")
     for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"])
