@@ -130,6 +130,16 @@ test("requests that did not pass the proxy are refused, except for health checks
   assert.ok(app.room.records.some(({ action }) => action === "proxy.refused"));
 });
 
+test("a page on an address of its own needs no proxy for a browser on this machine, and does for others", async (t) => {
+  const options = { ...REQUIRED, hasPage: true, proxyToken: "proxy-token-of-this-test", isReachedDirectly: true };
+  const app = await start(t, options);
+  const status = async (more: Record<string, string>) =>
+    (await app.send("/api/session", { headers: { ...SESSION, ...more } })).status;
+  assert.equal(await status({}), 200);
+  assert.equal(await status({ "x-forwarded-for": "127.0.0.1" }), 403);
+  assert.equal(await status({ via: "1.1 proxy", "x-glovebox-proxy-token": options.proxyToken }), 200);
+});
+
 test("the address of a client is that of the connection, unless a trusted proxy says otherwise", async (t) => {
   const forwarded = { "x-forwarded-for": "9.9.9.9, 203.0.113.7", ...bearer("gbx_wrong") };
   for (const [trustedProxies, origin] of [

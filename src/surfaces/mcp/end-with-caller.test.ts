@@ -32,7 +32,7 @@ test("a stream ends once its caller is not valid, after what was sent before, an
   await stream.cancelled.promise;
   const asked = state.asked;
   await new Promise((soon) => setTimeout(soon, 10));
-  assert.equal(state.asked, asked, "nobody is asked about a stream that has ended");
+  assert.equal(state.asked, asked, "no one is asked about a stream that has ended");
 });
 
 test("a stream of a valid caller ends when its source or its client ends it", async () => {
