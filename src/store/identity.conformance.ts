@@ -3,14 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parsePrincipalId } from "../domain/index.ts";
+import { parseConnectorId, parseDigest, parsePrincipalId } from "../domain/index.ts";
 import type { PrincipalId } from "../domain/index.ts";
 import type { CodeRow, PersonRow, SessionRow, TokenRow } from "./identity.ts";
 import type { OpenStore } from "./store.conformance.ts";
 import { sampleOpening } from "./fixtures/sample-opening.ts";
 
 const ADA = known(parsePrincipalId("person:ada"));
+const OPERATOR = known(parsePrincipalId("operator"));
 const BOB = known(parsePrincipalId("person:bob"));
+const SHAPE = {
+  connector: known(parseConnectorId("files")),
+  remoteName: "list",
+  definition: known(parseDigest(`sha256:${"b".repeat(64)}`)),
+  shape: "{}",
+  samples: 1,
+  changedAt: 1,
+};
 const ENDING = { at: 9, by: "operator" };
 
 function person(name: string, ...roles: readonly string[]): PersonRow {
@@ -84,14 +93,18 @@ function describePeople(open: OpenStore): void {
     await store.executions.open(mine);
     await store.executions.open(other);
     await store.labels.put({ principal: mine.principal, sources: [], takenAt: 5 });
-    assert.equal(await store.identity.handOver(mine.principal, ADA), 1);
+    const learned = { ...SHAPE, owner: OPERATOR };
+    await store.shapes.put(learned);
+    const handOver = () => store.identity.handOver({ id: mine.principal, person: OPERATOR }, { id: ADA, person: ADA });
+    assert.equal(await handOver(), 1);
+    assert.deepEqual(await store.shapes.list(), [learned, { ...learned, owner: ADA }]);
     assert.equal((await store.executions.find(mine.id))?.principal, ADA);
     assert.equal((await store.executions.find(other.id))?.principal, BOB);
     assert.deepEqual(
       (await store.labels.list(0)).map(({ principal }) => principal),
       [ADA],
     );
-    assert.equal(await store.identity.handOver(mine.principal, ADA), 0);
+    assert.equal(await handOver(), 0);
   });
 }
 

@@ -125,6 +125,12 @@ export interface EndedCredentials {
   readonly sessions: readonly SessionRow[];
 }
 
+/** A principal and the person behind it. */
+export interface HandedOver {
+  readonly id: PrincipalId;
+  readonly person: PrincipalId;
+}
+
 export interface IdentityStore {
   /** Returns false if the name exists. */
   addPerson(row: PersonRow): Promise<boolean>;
@@ -207,8 +213,11 @@ export interface IdentityStore {
   removeOauthRecords(
     which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly login: Uint8Array },
   ): Promise<number>;
-  /** Hands all records of a principal over to another one. Returns the number of executions. */
-  handOver(from: PrincipalId, to: PrincipalId): Promise<number>;
+  /**
+   * Hands all records of a principal over to another one. What its person learned about tools is copied to that of the
+   * other. Returns the number of executions.
+   */
+  handOver(from: HandedOver, to: HandedOver): Promise<number>;
 }
 
 function texts(value: unknown, column: string): readonly string[] {

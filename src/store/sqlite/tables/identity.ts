@@ -55,6 +55,10 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
   const moves = OWNED.map((table) =>
     database.prepare(`UPDATE OR REPLACE ${table} SET principal = ? WHERE principal = ?`),
   );
+  const columns = "connector, remote_name, definition, shape, samples, changed_at";
+  const copyShapes = database.prepare(
+    `INSERT OR IGNORE INTO learned_shapes (owner, ${columns}) SELECT ?, ${columns} FROM learned_shapes WHERE owner = ?`,
+  );
   const find = (name: string) => PERSON.parseIfFound(select.get(name));
   const isLast = (name: string): boolean => {
     const operators = selectAll
@@ -82,7 +86,11 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
         return end(name, how);
       }),
     endCredentials: (name, how) => write(() => end(name, how)),
-    handOver: (from, to) => write(() => Number(moves.map((move) => move.run(to, from).changes)[0])),
+    handOver: (from, to) =>
+      write(() => {
+        copyShapes.run(to.person, from.person);
+        return Number(moves.map((move) => move.run(to.id, from.id).changes)[0]);
+      }),
   };
 }
 
