@@ -74,6 +74,7 @@ export function createTokens(
     async create(request, by) {
       const row = { ...toRow(request, by, now()), id: `tk_${createId()}` };
       if (row.person !== OPERATOR.id) await refuseUnlessAdmitted(row, people);
+      refuseOtherPerson(row, await store.findToken({ name: row.name }));
       const token = createTokenText(random);
       const whole: StoredToken = { ...row, digest: digest(token) };
       await record({ actor: by.id, action: "token.created", subject: toTokenId(row.name), detail: describe(whole) });
@@ -144,6 +145,11 @@ function createFindProblem({ isPerson, mayActFor }: TokenPeople, now: () => Inst
   };
 }
 
+/** Handles, approvals and labels belong to the name of a token. */
+function refuseOtherPerson({ name, person }: Pick<StoredToken, "name" | "person">, former?: StoredToken): void {
+  if (former && former.person !== person) throw ofAnother(name, former.person);
+}
+
 async function refuseUnlessAdmitted(
   { person, kind }: Pick<StoredToken, "person" | "kind">,
   people: TokenPeople,
@@ -207,6 +213,12 @@ function invalid(message: string): GloveboxError {
 function nameTaken(name: string): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", `A token was already named ${name}`, {
     hint: "Choose another name, or use --replace to revoke that token and continue its records",
+  });
+}
+
+function ofAnother(name: string, person: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `The records of the token ${name} belong to ${person}`, {
+    hint: "Choose another name, or make the new token for the same person",
   });
 }
 
