@@ -1,8 +1,7 @@
 /** The composition root: this file and the three beside it are the only ones that build rooms and read the environment. */
 
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname } from "node:path";
 
 import { createConfigs, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
@@ -64,9 +63,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     version: VERSION,
     nodeVersion: process.versions.node,
     terminal: createTerminal(process),
-    webFolder: join(dirname(fileURLToPath(import.meta.url)), "web"),
-    packageFolder: dirname(dirname(fileURLToPath(import.meta.url))),
+    packageFolder: dirname(import.meta.dirname),
     ...findConfigs(host),
+    openHome: (home) => findConfigs(host, home),
     openGateway: (settings, options) => openConfirmed(settings, { ...options, host }),
     openRecords: (settings) => openOperatorRecords(settings, host),
     readRecords: (settings) => readRecords(settings, host),
@@ -89,9 +88,10 @@ function openConfirmed(settings: Settings, options: GatewayOptions): Promise<Ope
   return openGateway(settings, isConfirmed ? { ...options, unrestrictedNetwork: true } : options);
 }
 
-function findConfigs({ warn }: Pick<HostPowers, "warn">) {
+function findConfigs({ warn }: Pick<HostPowers, "warn">, otherHome?: string) {
   const homes = { configHome: process.env["XDG_CONFIG_HOME"], stateHome: process.env["XDG_STATE_HOME"] };
-  const user = { cwd: process.cwd(), home: homedir(), uid: process.getuid?.(), ...homes };
+  const place = otherHome === undefined ? { home: homedir(), ...homes } : { home: otherHome };
+  const user = { cwd: process.cwd(), uid: process.getuid?.(), ...place };
   const findUpstreams = (cwd: string) => findDemoUpstreams(process.execPath, cwd);
   return createConfigs({ ...user, environment: process.env, findUpstreams, warn });
 }

@@ -118,6 +118,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "hold up an execution, or see an argument, a result or a source",
     imports: ["domain", "timing", "text", "store", "ledger", "egress"],
   },
+  onboarding: {
+    does: "Imports servers from the MCP clients on this machine, registers Glovebox in them, and undoes both.",
+    never: "start a server, or write a file without a sealed copy of it",
+    imports: ["domain", "text"],
+  },
   surfaces: {
     does: "Thin doors (MCP, admin, command line, library) that turn a protocol into a request and a result into a reply.",
     never: "build a room",
@@ -138,6 +143,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "skills",
       "builtins",
       "execution",
+      "onboarding",
     ],
   },
 };
@@ -227,6 +233,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     interface: ["chain-check.ts", "follow-chain.ts", "open-ledger.ts", "record.ts", "signer.ts", "statement.ts"],
   },
   processes: { folders: ["confinement"], interface: [] },
+  onboarding: { folders: ["files"], interface: [] },
   policy: { folders: ["approvals", "flows", "quotas", "rules"], interface: ["decision.ts", "matches-tool.ts"] },
   sandbox: {
     folders: ["confinement", "engines", "pool", "program"],
@@ -261,15 +268,18 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "describe-evidence.ts",
       "describe-scope.ts",
       "gateway.ts",
+      "near-gateway.ts",
       "omit-repeated.ts",
       "parse-request.ts",
+      "reach-near.ts",
       "reach-people.ts",
+      "serve-near.ts",
     ],
   },
   "surfaces/admin": { folders: ["contract"], interface: [] },
   "surfaces/cli": {
-    folders: ["approvals", "executions", "people", "policy", "servers", "skills"],
-    interface: ["add-command.ts", "powers.ts", "print.ts"],
+    folders: ["approvals", "executions", "onboarding", "people", "policy", "servers", "skills"],
+    interface: ["add-command.ts", "compare-lines.ts", "powers.ts", "print.ts"],
   },
   "surfaces/mcp": { folders: ["elicitation"], interface: [] },
   telemetry: { folders: ["anomalies", "metrics", "traces"], interface: ["event.ts", "feed.ts"] },
@@ -322,6 +332,8 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       "sandbox",
       "processes",
       "surfaces",
+      // Files of MCP clients.
+      "onboarding",
       // The head of the ledger is kept beside the store and not in it, and an export may go to a file.
       "ledger/signing/head-file.ts",
       "ledger/export/open-file-sink.ts",

@@ -1,5 +1,8 @@
 /** Finds, loads and trusts the configuration of one user and working directory. */
 
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
 import { defined } from "../domain/index.ts";
 import type { ConnectorId, GloveboxError, ServerSettings } from "../domain/index.ts";
 import { createConsents } from "./consents.ts";
@@ -15,9 +18,9 @@ import type { Settings } from "./settings.ts";
 import { builtinSettings } from "./to-settings.ts";
 
 interface ConfigsOptions extends Pick<ConfigSearch, "cwd" | "home" | "uid"> {
-  /** `XDG_CONFIG_HOME` and `XDG_STATE_HOME`. */
-  readonly configHome: string | undefined;
-  readonly stateHome: string | undefined;
+  /** `XDG_CONFIG_HOME` and `XDG_STATE_HOME`; they do not count for the home folder of another user. */
+  readonly configHome?: string | undefined;
+  readonly stateHome?: string | undefined;
   readonly environment: EnvironmentVariables;
   /** The upstreams without a configuration. */
   readonly findUpstreams: (cwd: string) => ReadonlyMap<ConnectorId, ServerSettings>;
@@ -41,7 +44,14 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
     const options = { admit: createAdmission(found.from), stateFolder, ...defined({ onInvalidPolicy }) };
     return loadSettings(found.path, environment, options);
   }
+  const readSettings = (explicit: string | undefined) =>
+    findSettings(explicit, (from) => consents.withholdCode(from, warn));
   return {
+    /** Where this user has files. */
+    user: { home, configHome: homes.configHome, configFolder: userConfigFolder, stateFolder },
+    /** The settings of a file that may not exist yet: those of an empty configuration at its place. */
+    readPlanned: (path: string) =>
+      existsSync(path) ? readSettings(path) : parsePlanned(path, stateFolder, environment),
     /**
      * For what starts something. A configuration that is found in a project, or that a server can write, needs consent,
      * which `confirm` can give.
@@ -56,7 +66,7 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
       return settings;
     },
     /** For what starts nothing: needs no consent, and runs no code without it. */
-    readSettings: (explicit: string | undefined) => findSettings(explicit, (from) => consents.withholdCode(from, warn)),
+    readSettings,
     /** The same for what decides nothing by rules: an invalid `policy` section is left out, with a warning. */
     readWithoutPolicy: (explicit: string | undefined) =>
       findSettings(explicit, (from) => consents.withholdCode(from, warn), warn),
@@ -74,4 +84,15 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
       return config;
     },
   };
+}
+
+async function parsePlanned(path: string, folder: string, environment: EnvironmentVariables): Promise<Settings> {
+  return parseSettings({}, { folder: dirname(path), path, state: { folder, realPath: toPlanned(path) } }, environment);
+}
+
+/** The real path that a file will have. */
+function toPlanned(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(path);
+  return folder === path ? path : join(toPlanned(folder), basename(path));
 }

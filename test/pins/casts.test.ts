@@ -23,6 +23,7 @@ const TRUSTED: readonly string[] = [
   "sandbox/timebox.ts trustResult",
   "surfaces/mcp/create-mcp-server.ts trustResult",
   "surfaces/mcp/elicitation/approval-form.ts trustSchema",
+  "surfaces/reach-near.ts trustAnswer",
 ];
 
 interface Cast {

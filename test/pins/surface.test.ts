@@ -73,6 +73,7 @@ test("production has these dependencies, each at one exact version", () => {
     "oidc-provider",
     "openid-client",
     "re2js",
+    "smol-toml",
     "typescript",
     "yaml",
     "zod",

@@ -10,10 +10,13 @@ import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { Instant } from "../../domain/index.ts";
+import type { Instant, Principal } from "../../domain/index.ts";
+import type { Settings } from "../../config/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../timing/index.ts";
+import { createNearGateway, findNearPlace } from "../near-gateway.ts";
+import { reachNear } from "../reach-near.ts";
 import { createConfirm } from "./confirm-config.ts";
-import type { CommandContext, Terminal } from "./powers.ts";
+import type { CliPowers, CommandContext, Terminal } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
 
 /** One run of a command with its options; `Own` are those that not every command has. */
@@ -25,6 +28,8 @@ export type Commands = ReturnType<typeof createCommands>;
 type Argument = Command["processedArgs"][number];
 
 type CommandAction<Own> = (invocation: Invocation<Own>, first: Argument, second: Argument) => Promise<number | void>;
+
+type GatewayFlags = Parameters<CliPowers["openGateway"]>[1];
 
 interface SharedFlags {
   readonly config?: string;
@@ -47,6 +52,16 @@ function createInvocation<Own>(context: CommandContext, flags: SharedFlags & Own
     readSettings,
     /** For commands that run no program. */
     openGateway: async () => powers.openGateway(await loadSettings(), { runsPrograms: false }),
+    /** The gateway that runs on the store with these settings, else a new one. Closed with the result. */
+    openNear: async (settings: Settings, principal: Principal, flags: GatewayFlags = { runsPrograms: false }) => {
+      await using opened = new AsyncDisposableStack();
+      const running = await reachNear(findNearPlace(settings, powers.version));
+      const near = running
+        ? opened.use(running)
+        : createNearGateway(opened.use(await powers.openGateway(settings, flags)), principal);
+      const resources = opened.move();
+      return { near, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+    },
     openRecords: async () => powers.openRecords(await readSettings()),
     readRecords: async () => powers.readRecords(await readSettings()),
     /** For commands that an operator needs most when the policy is invalid. */

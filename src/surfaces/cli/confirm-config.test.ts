@@ -14,6 +14,8 @@ function createTerminal(isInput: boolean, isOutput: boolean) {
     stdout: new PassThrough(),
     stderr: Object.assign(new PassThrough(), { isTTY: isOutput }),
     cwd: "/",
+    platform: "linux" as const,
+    start: ["node", "glovebox.js"] as const,
     onInterrupt: () => () => undefined,
   };
 }

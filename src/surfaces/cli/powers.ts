@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 
 import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions, compareTools, listKnownTools } from "../../catalog/index.ts";
-import type { ConfigText, Settings } from "../../config/index.ts";
+import type { ConfigText, Settings, createConfigs } from "../../config/index.ts";
 import type { ConnectorId, ExecutionId, ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { Logins, createUpdatePackage } from "../../connectors/index.ts";
 import type {
@@ -25,6 +25,9 @@ export interface Terminal {
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  /** Starts this program again: the command, and its first argument. */
+  readonly start: readonly [command: string, script: string];
   /** Calls back at the first Ctrl-C or request to end; a second one ends the process at once. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -88,12 +91,13 @@ export interface Servers {
   serveMcpOverStdio(door: McpDoor, streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;
 }
 
+/** Files of a user, and the configuration among them. */
+export type UserFiles = Pick<ReturnType<typeof createConfigs>, "user" | "readPlanned" | "giveConsent">;
+
 export interface CliPowers {
   readonly version: string;
   readonly terminal: Terminal;
-  /** The folder of the built admin page. */
-  readonly webFolder: string;
-  /** The folder of this package, which holds `examples/`. */
+  /** The folder of this package, which holds `examples/` and the built admin page. */
   readonly packageFolder: string;
   /**
    * The settings of the named file, of the one that is found, or the built-in ones. A file that is found in a project
@@ -106,6 +110,10 @@ export interface CliPowers {
   readWithoutPolicy(explicit: string | undefined): Promise<Settings>;
   /** Finds a configuration, shows it, and records consent to it. */
   giveConsent(path: string | undefined, show: (config: ConfigText) => void): Promise<ConfigText>;
+  /** The settings of a configuration that is not in a file. */
+  parseObject(config: unknown): Settings;
+  /** The files of this user, or of the one with this home folder. */
+  openHome(home: string | undefined): UserFiles;
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */
   openGateway(
     settings: Settings,
@@ -162,6 +170,8 @@ export function createTerminal(owner: NodeJS.Process): Terminal {
     stdout,
     stderr,
     cwd: owner.cwd(),
+    platform: owner.platform,
+    start: [owner.execPath, owner.argv[1] ?? ""],
     onInterrupt(listener) {
       const first = (): void => {
         owner.once("SIGINT", () => owner.exit(EXIT.interrupted));

@@ -12,6 +12,8 @@ import { addLabels } from "./labels-commands.ts";
 import { addPeople } from "./people/people-commands.ts";
 import { addTokens } from "./people/tokens-commands.ts";
 import { addPolicy } from "./policy/policy-commands.ts";
+import { addEject } from "./onboarding/eject-command.ts";
+import { addInit } from "./onboarding/init-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, CommandContext } from "./powers.ts";
 import { formatFault, printLine } from "./print.ts";
@@ -27,6 +29,8 @@ const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID", "CONFIG_UNTRUS
 
 /** In the order of the help. */
 const GROUPS = [
+  addInit,
+  addEject,
   addServing,
   addRun,
   addCatalog,

@@ -13,10 +13,8 @@ import { parseLimits } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError, defined, describeError, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { EngineName } from "../../domain/index.ts";
-import type { ExecuteInput } from "../../execution/index.ts";
-import type { Gateway } from "../gateway.ts";
+import type { NearGateway, NearProgram } from "../near-gateway.ts";
 import { parseBatchLine } from "../parse-request.ts";
-import { guideQuestions } from "../reach-people.ts";
 import { parseCount, readText } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT, exitOf, watchInterrupt } from "./powers.ts";
@@ -43,7 +41,7 @@ interface RunFlags {
 }
 
 interface RunSession extends Invocation<RunFlags> {
-  readonly gateway: Gateway;
+  readonly near: NearGateway;
   readonly signal: AbortSignal;
 }
 
@@ -75,8 +73,8 @@ async function runCommand(invocation: Invocation<RunFlags>, file: string | undef
   const source = flags.batch === undefined ? await readSource(file, powers, terminal) : "";
   const settings = withFlags(await invocation.loadSettings(), flags);
   using interrupt = watchInterrupt(terminal);
-  await using gateway = await powers.openGateway(settings, flags);
-  const session: RunSession = { ...invocation, gateway, principal, signal: interrupt.signal };
+  await using opened = await invocation.openNear(settings, principal, flags);
+  const session: RunSession = { ...invocation, near: opened.near, signal: interrupt.signal };
   if (flags.batch !== undefined) return await runBatch(flags.batch, session);
   return flags.plan ? await planOne(source, session) : await runOne(source, session);
 }
@@ -103,8 +101,7 @@ function toExample(file: string, { packageFolder }: CliPowers, { cwd }: Terminal
 
 async function runOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags, signal } = session;
-  const executed = await session.gateway.execute(toInput({ source }, session));
-  const result = { ...executed, ...(await guideQuestions(executed, session.gateway.people)) };
+  const result = await session.near.execute(toProgram({ source }, session), signal);
   if (flags.json) printJson(terminal.stdout, result);
   else printResult(result, terminal.stdout, terminal.stderr);
   return signal.aborted ? EXIT.interrupted : exitOf(result);
@@ -113,17 +110,15 @@ async function runOne(source: string, session: RunSession): Promise<number> {
 /** Prints what a program can call, without running it. */
 async function planOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags } = session;
-  const answer = await session.gateway.plan(toInput({ source }, session));
+  const answer = await session.near.plan(toProgram({ source }, session), session.signal);
   if (flags.json) printJson(terminal.stdout, answer);
   else printPlan(answer, terminal.stdout, terminal.stderr);
   return answer.ok ? EXIT.done : EXIT.failed;
 }
 
-function toInput(program: Pick<ExecuteInput, "source" | "limits">, session: RunSession): ExecuteInput {
-  const { principal, signal, flags } = session;
+function toProgram(program: Pick<NearProgram, "source" | "limits">, { flags }: RunSession): NearProgram {
   const { analysis, types, network, dryRun = false } = flags;
-  const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
-  return { ...program, principal, signal, analysis, types, dryRun, ...narrowed };
+  return { ...program, analysis, types, dryRun, network };
 }
 
 /** Each line gets a result line with its id, also an invalid one. Exit 0 if all lines were answered. */
@@ -152,7 +147,7 @@ async function answerLine(line: string, session: RunSession): Promise<void> {
   const raw = parseJson(line);
   const { id = null } = isJsonObject(raw) ? raw : {};
   try {
-    const result = await session.gateway.execute(toInput(parseBatchLine(raw), session));
+    const result = await session.near.execute(toProgram(parseBatchLine(raw), session), session.signal);
     printJson(session.terminal.stdout, { id, ...result });
   } catch (thrown) {
     if (!(thrown instanceof GloveboxError) || thrown.code === "STORE_UNAVAILABLE") throw thrown;

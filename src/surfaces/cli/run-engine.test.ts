@@ -17,6 +17,8 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     stdout: new PassThrough(),
     stderr: new PassThrough(),
     cwd: "/",
+    platform: "linux" as const,
+    start: ["node", "glovebox.js"] as const,
     onInterrupt: () => () => undefined,
   };
   const id = parsePrincipalId("operator");
@@ -26,7 +28,6 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     version: "0",
     nodeVersion: "24",
     terminal,
-    webFolder: "/",
     packageFolder: "/",
     loadSettings: async () => parseSettings({}, { folder: "/" }, {}),
     readSettings: () => Promise.reject(new TypeError("not needed")),
@@ -40,6 +41,10 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openRecords: () => Promise.reject(new TypeError("not needed")),
     readRecords: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,
+    parseObject: () => parseSettings({}, { folder: "/" }, {}),
+    openHome: () => {
+      throw new TypeError("not needed");
+    },
     loadServers: () => Promise.reject(new TypeError("not needed")),
     showReplay: () => Promise.reject(new TypeError("not needed")),
     toRecordingFile: () => ({}),

@@ -9,7 +9,15 @@ import type { Terminal } from "./powers.ts";
 import { readSecret } from "./secrets-commands.ts";
 
 function createTerminal(stdin: Terminal["stdin"]): Terminal & { readonly stderr: PassThrough } {
-  return { stdin, stdout: new PassThrough(), stderr: new PassThrough(), cwd: "/", onInterrupt: () => () => undefined };
+  return {
+    stdin,
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    cwd: "/",
+    platform: "linux",
+    start: ["node", "glovebox.js"],
+    onInterrupt: () => () => undefined,
+  };
 }
 
 function pipe(...chunks: readonly (string | Uint8Array)[]): Promise<string> {

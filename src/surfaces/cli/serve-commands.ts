@@ -1,6 +1,8 @@
 /** `glovebox serve` and `glovebox mcp`: the two ways for clients to connect. */
 
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { join } from "node:path";
 import type { Writable } from "node:stream";
 
 import type { Command } from "commander";
@@ -9,6 +11,8 @@ import type { Settings } from "../../config/index.ts";
 import { isInputRequest } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
+import { createNearGateway, findNearPlace } from "../near-gateway.ts";
+import { serveNear } from "../serve-near.ts";
 import { findPage } from "./people/find-page.ts";
 import { parsePort } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
@@ -62,8 +66,9 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
   using interrupt = watchInterrupt(terminal);
   const ended = once(interrupt.signal, "abort");
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
-  const { webFolder, report, version, uid, warn } = powers;
+  const { packageFolder, report, version, uid, warn } = powers;
   const { agent, identity } = gateway;
+  const webFolder = join(packageFolder, "dist", "web");
   const door = { gateway, identity, webFolder, report, uid, warn, storePath: settings.store.path };
   const server = await servers.serveHttp({ server: toServer(settings, { host, port }), ...door });
   try {
@@ -102,11 +107,21 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
       "Stop with Ctrl-C.",
     ]);
     await using _page = await gateway.people.announcePage(pageUrl);
+    await using _near = await serveCommands({ settings, powers, principal }, gateway);
     using _lines = await printApprovals(gateway, terminal.stderr);
     await ended;
   } finally {
     await server.close();
   }
+}
+
+/** Commands of the same user use this gateway, whose servers are ready, instead of starting their own. */
+function serveCommands(
+  { settings, powers, principal }: Pick<Invocation, "powers" | "principal"> & { readonly settings: Settings },
+  gateway: Gateway,
+): Promise<AsyncDisposable> {
+  const open = () => createNearGateway(gateway, { ...principal, session: randomUUID() });
+  return serveNear(findNearPlace(settings, powers.version), { open, report: powers.report });
 }
 
 /** Flags take precedence. A host that other machines can reach needs logins, as in the configuration. */
@@ -146,12 +161,13 @@ async function printApprovals(gateway: Gateway, stderr: Writable): Promise<Dispo
 }
 
 /** Serves one client on standard input and output; only the protocol may write to stdout. */
-async function mcpCommand({ flags, powers, terminal, loadSettings }: Invocation<ServeFlags>): Promise<void> {
+async function mcpCommand({ flags, powers, principal, terminal, loadSettings }: Invocation<ServeFlags>): Promise<void> {
   const servers = await powers.loadServers();
   const { stdin: input, stdout: output } = terminal;
   const settings = await loadSettings();
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
   using _lines = await printApprovals(gateway, terminal.stderr);
+  await using _near = await serveCommands({ settings, powers, principal }, gateway);
   const door = { gateway, principal: gateway.agent, report: powers.report };
   const served = servers.serveMcpOverStdio(door, { input, output });
   await Promise.race([served, once(watchInterrupt(terminal).signal, "abort")]);

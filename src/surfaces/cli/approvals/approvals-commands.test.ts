@@ -29,7 +29,15 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
   const decider: Decider = {
     principal: OPERATOR,
     print: createPrint({ stdout }, {}),
-    terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
+    terminal: {
+      stdin,
+      stdout,
+      stderr,
+      cwd: "/",
+      platform: "linux",
+      start: ["node", "glovebox.js"],
+      onInterrupt: () => () => undefined,
+    },
     openWithoutPolicy: async () => ({
       openDesk: async () =>
         createDesk({

@@ -14,6 +14,7 @@ import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import type { Terminal } from "../powers.ts";
 import { askYesNo, countOf, printJson, printLine } from "../print.ts";
+import { addChanges } from "./add-server.ts";
 import { addRefusedHosts } from "./refused-hosts.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
 import { noServer, toServer } from "./to-server.ts";
@@ -52,6 +53,7 @@ export function addServers(program: Command, { addCommand, addJsonCommand }: Com
     "list upstreams, their state and withheld definitions",
     listServers,
   );
+  addChanges(servers, addJsonCommand);
   addJsonCommand(
     servers,
     "approve <name> [tools...]",
@@ -81,12 +83,12 @@ export function addServers(program: Command, { addCommand, addJsonCommand }: Com
 }
 
 async function toolsCommand(
-  { flags, principal, terminal, openGateway, print }: Invocation<{ readonly limit?: number }>,
+  { flags, principal, terminal, loadSettings, openNear, print }: Invocation<{ readonly limit?: number }>,
   words: readonly string[],
 ): Promise<void> {
-  await using gateway = await openGateway();
+  await using opened = await openNear(await loadSettings(), principal);
   const { limit = MOST_TOOLS } = flags;
-  const found = await gateway.search(principal, { query: words.join(" "), limit });
+  const found = await opened.near.search({ query: words.join(" "), limit });
   const lines = found.tools.map(({ name, effect, effectSource, summary, labels }) => {
     const shown = effectSource === "guess" ? `${effect}?` : effectSource === "reviewed" ? `${effect}*` : effect;
     const marks = labels ? ` [${labels.join(", ")}]` : "";
@@ -103,11 +105,11 @@ async function toolsCommand(
 
 /** Exit 1 if a name is neither a tool nor a namespace; the known ones are still printed. */
 async function describeCommand(
-  { flags, principal, terminal, openGateway }: Invocation<{ readonly detail?: "brief" | "types" | "full" }>,
+  { flags, principal, terminal, loadSettings, openNear }: Invocation<{ readonly detail?: "brief" | "types" | "full" }>,
   names: readonly string[],
 ): Promise<number> {
-  await using gateway = await openGateway();
-  const { declarations, unknown } = await gateway.describe(principal, names, flags.detail ?? "full");
+  await using opened = await openNear(await loadSettings(), principal);
+  const { declarations, unknown } = await opened.near.describe(names, flags.detail ?? "full");
   const isKnown = unknown.length === 0;
   if (flags.json) printJson(terminal.stdout, isKnown ? { declarations } : { declarations, unknown });
   else terminal.stdout.write(`${declarations.trimEnd()}\n`);

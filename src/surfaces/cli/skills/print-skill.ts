@@ -1,6 +1,6 @@
 /** What a reviewer reads about a version of a skill: everything that decides, with hidden characters written out. */
 
-import { compareLines } from "./compare-lines.ts";
+import { compareLines } from "../compare-lines.ts";
 import type { SkillDetails, SkillFiles } from "../../../skills/index.ts";
 import { toPlainJson, toVisible } from "../../../text/index.ts";
 import { formatPlan } from "../print.ts";
