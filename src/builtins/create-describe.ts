@@ -1,6 +1,7 @@
 /** Describes what a name refers to: a tool, a whole server, or a kept result. */
 
 import { findNearest } from "../catalog/index.ts";
+import type { Shapes } from "../catalog/index.ts";
 import { defined, parseResultId } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
@@ -51,7 +52,7 @@ export interface DescribeRooms {
   readonly takeView: (principal: Principal, namespaces: readonly string[]) => Promise<CatalogSnapshot>;
   readonly catalog: { statuses(): readonly UpstreamStatus[] };
   /** Adds what was learned about results. The check of programs does not use it. */
-  readonly shapes?: { addTo(snapshot: CatalogSnapshot): CatalogSnapshot } | undefined;
+  readonly shapes?: Pick<Shapes, "addTo"> | undefined;
   readonly results: {
     /** Rejects with `REQUEST_NOT_FOUND` for an unknown handle or another principal's. */
     summarize(principal: PrincipalId, rawHandle: string): Promise<ResultHead>;
@@ -85,7 +86,7 @@ function createDescribe(rooms: DescribeRooms): Describe {
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
     const namespaces = others.map((name) => name.split(".", 1).join());
     const view = await takeView(principal, namespaces);
-    const snapshot = spend(() => shapes?.addTo(view) ?? view);
+    const snapshot = spend(() => shapes?.addTo(view, principal) ?? view);
     const work = describeInSlices(snapshot, others, {
       detail,
       findNearest: (name) => findNearest(snapshot, name, NEAREST),

@@ -136,7 +136,7 @@ export function createProgramBridges(
         dryRun: dryRun ? { hide } : undefined,
         onEvent,
         noticeTokens: lending && ((args: string, tool: string) => lending.notice(args, "argument", { tool })),
-        learn: shapes && ((tool: Tool, args: JsonObject, value: Json) => shapes.observe(tool, args, value)),
+        learn: shapes && ((tool: Tool, args: JsonObject, value: Json) => shapes.observe(principal, tool, args, value)),
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
       builtins: createProgramBuiltins(options, { request, snapshot, lending }),
@@ -164,7 +164,7 @@ function createProgramBuiltins(
     search: async (query, spend) => {
       // The index is everyone's: no program pays for it.
       await runInSlices(search.prepare(snapshot, query), ownerOf(principal));
-      return spend(() => search(snapshot, query));
+      return spend(() => search(principal, snapshot, query));
     },
     describe: async (names, detail, spend) => (await describe(principal, names, detail, { spend })).declarations,
     read: async (handle, query, spend) => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { parsePrincipalId } from "../domain/index.ts";
 import { declareApi, signCall } from "../typegen/index.ts";
 import { compile, snapshotOf, toolOf } from "../typegen/fixtures/compile.ts";
 import { createToolSearch } from "./create-tool-search.ts";
@@ -37,9 +38,10 @@ const TOOLS = [
   }),
   toolOf("clock.now", { summary: "Returns the current time" }),
 ];
+const VIEWER = { id: parsePrincipalId("local") ?? assert.fail() };
 const SNAPSHOT = snapshotOf("7", TOOLS);
 const search = createToolSearch({ hide: (text) => text });
-const hit = (query: string) => search(SNAPSHOT, { query }).tools[0]?.signature;
+const hit = (query: string) => search(VIEWER, SNAPSHOT, { query }).tools[0]?.signature;
 
 describe("signatures of hits", () => {
   it("state the types of arguments and result on one line", () => {

@@ -1,12 +1,11 @@
 /** The interface of `identity`: who a principal is. */
 
+export { describeReach } from "./describe-reach.ts";
 export { openIdentity } from "./open-identity.ts";
 export type { Identity } from "./open-identity.ts";
-export type { PasskeySummary } from "./passkeys/passkeys.ts";
-export type { People } from "./people.ts";
 export { LIBRARY, LOCAL, OPERATOR, isLocalClient } from "./principals.ts";
-export { ROLES, SCOPES } from "./scopes.ts";
+export { ROLES, SCOPES, isOfAgent } from "./scopes.ts";
 export type { TokenScope } from "./scopes.ts";
 export type { FoundSession, OpenedSession, Sessions } from "./sessions.ts";
 export { createTokenText, isTokenText } from "./token-text.ts";
-export type { TokenRequest, TokenSummary, Tokens, VerifiedToken } from "./tokens.ts";
+export type { TokenSummary } from "./tokens.ts";

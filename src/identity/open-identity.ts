@@ -12,6 +12,8 @@ import { createLogins } from "./logins.ts";
 import type { PasswordLogins } from "./logins.ts";
 import { createPasswords } from "./passwords.ts";
 import type { Passwords } from "./passwords.ts";
+import { createClientLogins } from "./oauth/client-logins.ts";
+import type { ClientLogins } from "./oauth/client-logins.ts";
 import { createOauthAgents } from "./oauth/oauth-agents.ts";
 import { createOauthRecords } from "./oauth/oauth-records.ts";
 import { openOauth } from "./oauth/open-oauth.ts";
@@ -40,6 +42,8 @@ export interface Identity extends OauthLogins {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly logins: PasswordLogins;
+  /** At the built-in authorization server. */
+  readonly clientLogins: Omit<ClientLogins, "endGrant">;
   readonly passkeys: Passkeys;
   /** Absent without a login provider. */
   readonly providers?: ProviderLogins;
@@ -107,7 +111,9 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
   const limit = createLoginLimit({ ...powers, quotas: store.quotas });
-  const pending = createPendings(createOauthRecords(powers, seal));
+  const records = createOauthRecords(powers, seal);
+  const clientLogins = createClientLogins({ ...powers, records });
+  const pending = createPendings(records);
   const shared = { ...powers, limit, sessions, refuse, find: resolve };
   const ofProviders = { ...shared, vault, meta: store.meta, pending: pending.providers };
   const hasProviders = oauth !== undefined && providers.size > 0;
@@ -120,7 +126,8 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     logins: createLogins({ ...shared, passwords }),
     passkeys: createPasskeys({ ...shared, pending: pending.passkeys }),
     ...(hasProviders && { providers: createProviderLogins(providers, { ...ofProviders, egress: oauth.egress }) }),
-    ...openOauth(oauth, { ...powers, agents, refuse, tokens, hasPeople }, seal),
+    clientLogins,
+    ...openOauth(oauth, { ...powers, agents, refuse, tokens, hasPeople, records, clientLogins }, seal),
     local,
     resolve,
     personOf: async (id) => (await resolve(id))?.person,

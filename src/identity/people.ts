@@ -125,7 +125,11 @@ async function adoptLocal({ name }: StoredPerson, by: Principal, { store, record
   const detail = { from: LOCAL.id, to: principal.id };
   await record({ actor: by.id, action: "person.adopted", subject: toPersonId(name), detail });
   await meta.set(ADOPTED_KEY, name);
-  return { executions: await store.handOver(LOCAL.id, principal.id), principal };
+  const [from, to] = [
+    { id: LOCAL.id, person: OPERATOR.id },
+    { id: principal.id, person: toPersonId(name) },
+  ];
+  return { executions: await store.handOver(from, to), principal };
 }
 
 function onlyLocal({ id }: Principal): GloveboxError {

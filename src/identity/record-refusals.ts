@@ -20,6 +20,8 @@ export interface CredentialRefusal {
 }
 
 const FIRST = 3;
+/** Refusals of an address in a minute that are an anomaly; one of those that are recorded. */
+const BRUTE_FORCE = 100;
 const MAX_ORIGINS = 1_000;
 /** Of all addresses together, in a minute. */
 const MAX_RECORDS = 120;
@@ -45,6 +47,9 @@ export function createRefusals({
     total.records += 1;
     const detail = { reason, origin, attempts: window.attempts, ...defined({ id }) };
     record({ actor: principal ?? "unknown", action: `${what}.refused`, subject: origin, detail });
+    if (window.attempts !== BRUTE_FORCE) return;
+    const anomaly = { kind: "bruteForce", origin, attempts: BRUTE_FORCE, windowMs: MINUTE_MS };
+    record({ actor: "gateway", action: "anomaly.seen", subject: origin, detail: anomaly });
   };
 }
 

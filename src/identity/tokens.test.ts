@@ -93,11 +93,14 @@ test("a flood of refusals writes a few records with the number of attempts", asy
   await using room = await openTestIdentity();
   const { tokens } = room.identity;
   for (let attempt = 0; attempt < 100; attempt += 1) await tokens.verify("gbx_wrong", "1.2.3.4");
-  const attempts = room.records.map(({ detail }) => (detail as { attempts: number }).attempts);
-  assert.deepEqual(attempts, [1, 2, 3, 10, 100]);
+  const attempts = room.records.map(({ action, detail }) => [action, (detail as { attempts: number }).attempts]);
+  const refused = [1, 2, 3, 10, 100].map((count) => ["token.refused", count]);
+  assert.deepEqual(attempts, [...refused, ["anomaly.seen", 100]]);
+  const { detail } = room.records.at(-1) ?? {};
+  assert.deepEqual(detail, { kind: "bruteForce", origin: "1.2.3.4", attempts: 100, windowMs: 60_000 });
   room.clock.now += 60_000;
-  await tokens.verify("gbx_wrong", "1.2.3.4");
-  assert.equal(room.records.length, 6);
+  for (let attempt = 0; attempt < 99; attempt += 1) await tokens.verify("gbx_wrong", "1.2.3.4");
+  assert.equal(room.records.length, 10, "99 in a minute raise none");
 });
 
 test("a second room on the same store verifies the same token, and refuses it once it is revoked", async () => {
@@ -115,6 +118,11 @@ test("a name is never taken by another token, unless it is replaced on purpose",
   const { tokens } = room.identity;
   const first = await tokens.create({ name: "ci", scopes: ["search"] }, OPERATOR);
   await assert.rejects(tokens.create({ name: "CI", scopes: ["search"] }, OPERATOR), { code: "REQUEST_CONFLICT" });
+  await room.identity.people.add("bob", ["agent"], OPERATOR);
+  const person = known(parsePrincipalId("person:bob"));
+  const ofBob = tokens.create({ name: "ci", scopes: ["search"], person, replace: true }, OPERATOR);
+  await assert.rejects(ofBob, { code: "REQUEST_CONFLICT" }, "what belongs to one person does not become another's");
+  assert.ok(await tokens.verify(first.token, HERE));
   const second = await tokens.create({ name: "ci", scopes: ["search"], replace: true }, OPERATOR);
   assert.equal(await tokens.verify(first.token, HERE), undefined);
   assert.equal((await tokens.verify(second.token, HERE))?.principal.id, "token:ci");

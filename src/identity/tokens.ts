@@ -7,7 +7,7 @@ import type { Instant, JsonObject, Principal, PrincipalId } from "../domain/inde
 import { MINUTE_MS, createRecent } from "../timing/index.ts";
 
 import type { IdentityPowers, StoredToken } from "./powers.ts";
-import { nameOfPerson, notAdmitted, parseClientName, toTokenId, toTokenPrincipal } from "./principals.ts";
+import { OPERATOR, nameOfPerson, notAdmitted, parseClientName, toTokenId, toTokenPrincipal } from "./principals.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
 import { isOfAgent, parseScopes } from "./scopes.ts";
 import type { TokenScope } from "./scopes.ts";
@@ -73,8 +73,8 @@ export function createTokens(
   return {
     async create(request, by) {
       const row = { ...toRow(request, by, now()), id: `tk_${createId()}` };
-      const behind = nameOfPerson(row.person);
-      if (behind !== undefined) await refuseUnlessAdmitted(behind, row.kind, people);
+      if (row.person !== OPERATOR.id) await refuseUnlessAdmitted(row, people);
+      refuseOtherPerson(row, await store.findToken({ name: row.name }));
       const token = createTokenText(random);
       const whole: StoredToken = { ...row, digest: digest(token) };
       await record({ actor: by.id, action: "token.created", subject: toTokenId(row.name), detail: describe(whole) });
@@ -137,16 +137,26 @@ function createFindProblem({ isPerson, mayActFor }: TokenPeople, now: () => Inst
   return async ({ revokedAt, expiresAt, person, kind }: StoredToken): Promise<string | undefined> => {
     if (revokedAt !== undefined) return "revoked";
     if (expiresAt !== undefined && expiresAt <= now()) return "expired";
+    if (person === OPERATOR.id) return undefined;
     const behind = nameOfPerson(person);
-    if (behind === undefined) return undefined;
+    if (behind === undefined) return "of an unknown person";
     if (kind === "service") return (await isPerson(behind)) ? undefined : "of a removed person";
     return (await mayActFor(behind)) ? undefined : "of a person for whom no agent may act";
   };
 }
 
-async function refuseUnlessAdmitted(person: string, kind: StoredToken["kind"], people: TokenPeople): Promise<void> {
-  if (!(await people.isPerson(person))) throw unknownPerson(person);
-  if (kind === "agent" && !(await people.mayActFor(person))) throw notAdmitted(person);
+/** Handles, approvals and labels belong to the name of a token. */
+function refuseOtherPerson({ name, person }: Pick<StoredToken, "name" | "person">, former?: StoredToken): void {
+  if (former && former.person !== person) throw ofAnother(name, former.person);
+}
+
+async function refuseUnlessAdmitted(
+  { person, kind }: Pick<StoredToken, "person" | "kind">,
+  people: TokenPeople,
+): Promise<void> {
+  const name = nameOfPerson(person);
+  if (name === undefined || !(await people.isPerson(name))) throw unknownPerson(name ?? person);
+  if (kind === "agent" && !(await people.mayActFor(name))) throw notAdmitted(name);
 }
 
 function toRow(request: TokenRequest, by: Principal, now: Instant): Omit<StoredToken, "id" | "digest"> {
@@ -206,6 +216,12 @@ function nameTaken(name: string): GloveboxError {
   });
 }
 
+function ofAnother(name: string, person: string): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", `The records of the token ${name} belong to ${person}`, {
+    hint: "Choose another name, or make the new token for the same person",
+  });
+}
+
 function notFound(id: string): GloveboxError {
   return new GloveboxError("REQUEST_NOT_FOUND", `${JSON.stringify(id.slice(0, 80))} is not the id of a valid token`, {
     hint: "`glovebox tokens list` shows the ids",
@@ -213,7 +229,8 @@ function notFound(id: string): GloveboxError {
 }
 
 function unknownPerson(name: string): GloveboxError {
-  return new GloveboxError("REQUEST_NOT_FOUND", `${name} is not a person of this gateway`, {
-    hint: `Add the person first: glovebox people add ${name} --role agent`,
+  const shown = JSON.stringify(name.slice(0, 80));
+  return new GloveboxError("REQUEST_NOT_FOUND", `${shown} is not a person of this gateway`, {
+    hint: "Add the person first: glovebox people add NAME --role agent",
   });
 }

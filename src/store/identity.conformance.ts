@@ -3,14 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parsePrincipalId } from "../domain/index.ts";
+import { parseConnectorId, parseDigest, parsePrincipalId } from "../domain/index.ts";
 import type { PrincipalId } from "../domain/index.ts";
 import type { CodeRow, PersonRow, SessionRow, TokenRow } from "./identity.ts";
 import type { OpenStore } from "./store.conformance.ts";
 import { sampleOpening } from "./fixtures/sample-opening.ts";
 
 const ADA = known(parsePrincipalId("person:ada"));
+const OPERATOR = known(parsePrincipalId("operator"));
 const BOB = known(parsePrincipalId("person:bob"));
+const SHAPE = {
+  connector: known(parseConnectorId("files")),
+  remoteName: "list",
+  definition: known(parseDigest(`sha256:${"b".repeat(64)}`)),
+  shape: "{}",
+  samples: 1,
+  changedAt: 1,
+};
 const ENDING = { at: 9, by: "operator" };
 
 function person(name: string, ...roles: readonly string[]): PersonRow {
@@ -84,14 +93,18 @@ function describePeople(open: OpenStore): void {
     await store.executions.open(mine);
     await store.executions.open(other);
     await store.labels.put({ principal: mine.principal, sources: [], takenAt: 5 });
-    assert.equal(await store.identity.handOver(mine.principal, ADA), 1);
+    const learned = { ...SHAPE, owner: OPERATOR };
+    await store.shapes.put(learned);
+    const handOver = () => store.identity.handOver({ id: mine.principal, person: OPERATOR }, { id: ADA, person: ADA });
+    assert.equal(await handOver(), 1);
+    assert.deepEqual(await store.shapes.list(), [learned, { ...learned, owner: ADA }]);
     assert.equal((await store.executions.find(mine.id))?.principal, ADA);
     assert.equal((await store.executions.find(other.id))?.principal, BOB);
     assert.deepEqual(
       (await store.labels.list(0)).map(({ principal }) => principal),
       [ADA],
     );
-    assert.equal(await store.identity.handOver(mine.principal, ADA), 0);
+    assert.equal(await handOver(), 0);
   });
 }
 
@@ -197,7 +210,7 @@ function describeTokens(open: OpenStore): void {
       ["se_2"],
     );
     assert.deepEqual(
-      await Promise.all(["ada", "bob"].map(async (name) => (await identity.listOauthRecords(name, "Grant", 5)).length)),
+      await Promise.all(["ada", "bob"].map(async (name) => (await identity.listOauthRecords("Grant", 5, name)).length)),
       [0, 1],
     );
     const listed = await identity.listTokens();
@@ -270,10 +283,12 @@ function describeOauth(open: OpenStore): void {
     const counts = ["AccessToken", "Client"].map((model) => identity.countOauthRecords(model, 99));
     assert.deepEqual(await Promise.all(counts), [1, 0]);
     assert.deepEqual(
-      (await identity.listOauthRecords("ada", "AccessToken", 99)).map((found) => found.digest),
+      (await identity.listOauthRecords("AccessToken", 99, "ada")).map((found) => found.digest),
       [other],
     );
-    assert.deepEqual(await identity.listOauthRecords("ada", "Grant", 99), []);
+    assert.deepEqual(await identity.listOauthRecords("Grant", 99, "ada"), []);
+    assert.equal((await identity.listOauthRecords("AccessToken", 99)).length, 1);
+    assert.deepEqual(await identity.listOauthRecords("AccessToken", 99, "bob"), []);
     assert.equal(await identity.removeOauthRecords({ digest: other }), 1);
     await identity.putOauthRecord({ ...row, grantDigest: other }, 0);
     await identity.putOauthRecord({ ...row, digest: other, model: "Grant" }, 0);

@@ -125,6 +125,12 @@ export interface EndedCredentials {
   readonly sessions: readonly SessionRow[];
 }
 
+/** A principal and the person behind it. */
+export interface HandedOver {
+  readonly id: PrincipalId;
+  readonly person: PrincipalId;
+}
+
 export interface IdentityStore {
   /** Returns false if the name exists. */
   addPerson(row: PersonRow): Promise<boolean>;
@@ -201,14 +207,17 @@ export interface IdentityStore {
   /** Returns false if it was consumed before: of two processes one consumes it. */
   consumeOauthRecord(digest: Uint8Array, at: Instant): Promise<boolean>;
   countOauthRecords(model: string, now: Instant): Promise<number>;
-  /** Those of one kind and one person, without expired ones. */
-  listOauthRecords(person: string, model: string, now: Instant): Promise<readonly OauthRow[]>;
+  /** Those of one kind, of one person or all, without expired ones. */
+  listOauthRecords(model: string, now: Instant, person?: string): Promise<readonly OauthRow[]>;
   /** One record, those of a grant, or a grant with those, in one statement. Returns the number of records. */
   removeOauthRecords(
     which: { readonly digest: Uint8Array } | { readonly grant: Uint8Array } | { readonly login: Uint8Array },
   ): Promise<number>;
-  /** Hands all records of a principal over to another one. Returns the number of executions. */
-  handOver(from: PrincipalId, to: PrincipalId): Promise<number>;
+  /**
+   * Hands all records of a principal over to another one. What its person learned about tools is copied to that of the
+   * other. Returns the number of executions.
+   */
+  handOver(from: HandedOver, to: HandedOver): Promise<number>;
 }
 
 function texts(value: unknown, column: string): readonly string[] {

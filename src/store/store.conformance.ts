@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseConnectorId, parseDigest } from "../domain/index.ts";
+import { parseConnectorId, parseDigest, parsePrincipalId } from "../domain/index.ts";
 
 import { describeApprovals } from "./approvals.conformance.ts";
 import { describeCancellations } from "./cancellations.conformance.ts";
@@ -113,7 +113,8 @@ function describeMeta(open: OpenStore): void {
 }
 
 function describeShapes(open: OpenStore): void {
-  const shape = (connector: string, remoteName: string, samples: number): ShapeRow => ({
+  const shape = (connector: string, remoteName: string, samples: number, owner = "person:ada"): ShapeRow => ({
+    owner: certain(parsePrincipalId(owner)),
     connector: certain(parseConnectorId(connector)),
     remoteName,
     definition: certain(parseDigest(`sha256:${"b".repeat(64)}`)),
@@ -122,12 +123,14 @@ function describeShapes(open: OpenStore): void {
     changedAt: 7,
   });
 
-  void test("shapes are listed with one row per tool, sorted", async () => {
+  void test("shapes are listed with one row per owner and tool, sorted", async () => {
     await using store = await open();
     assert.deepEqual(await store.shapes.list(), []);
     await store.shapes.put(shape("b", "x", 1));
     await store.shapes.put(shape("a", "y", 1));
     await store.shapes.put(shape("b", "x", 2));
-    assert.deepEqual(await store.shapes.list(), [shape("a", "y", 1), shape("b", "x", 2)]);
+    const ofBob = shape("b", "x", 3, "person:bob");
+    await store.shapes.put(ofBob);
+    assert.deepEqual(await store.shapes.list(), [shape("a", "y", 1), shape("b", "x", 2), ofBob]);
   });
 }

@@ -275,8 +275,10 @@ export interface MetaStore {
   claim(key: string, value: string): Promise<string>;
 }
 
-/** The learned shape of the results of one tool definition. */
+/** What one person's calls showed about the results of one tool definition. */
 export const LEARNED_SHAPE = createShape({
+  /** The person behind the calls, or who made them. */
+  owner: parsed(parsePrincipalId),
   connector: parsed(parseConnectorId),
   remoteName: text,
   definition: parsed(parseDigest),
@@ -288,11 +290,11 @@ export const LEARNED_SHAPE = createShape({
 });
 export type ShapeRow = RowOf<typeof LEARNED_SHAPE>;
 
-/** Learned shapes, one row per tool. */
+/** Learned shapes, one row per owner and tool. */
 export interface ShapeStore {
-  /** Replaces the row of this tool. */
+  /** Replaces the row of this owner and tool. */
   put(row: ShapeRow): Promise<void>;
-  /** Sorted by upstream and tool. */
+  /** Sorted by upstream, tool and owner. */
   list(): Promise<readonly ShapeRow[]>;
 }
 

@@ -44,7 +44,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       await runInSlices(search.prepare(view, query), ownerOf(principal));
       const { servers: own } = principal.access ?? {};
       const servers = statuses().filter(({ name }) => own?.includes(name) ?? true);
-      return { ...search(view, query, roomFor?.(servers)), servers };
+      return { ...search(principal, view, query, roomFor?.(servers)), servers };
     },
     records: async (query) =>
       (await ledger.search(query)).map(({ previous: _, digest: __, ...record }) => ({

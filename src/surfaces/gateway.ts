@@ -136,13 +136,20 @@ export interface McpDoor {
 /** The door of requests whose principal is known with each of them. */
 export type SharedDoor = Omit<McpDoor, "principal">;
 
+/** What the credential of a caller allows, and for how long. */
+export interface McpCaller {
+  /** Throws if the caller lacks one of the scopes that the messages need. */
+  admit(needed: readonly TokenScope[]): void;
+  /** False once the credential has ended. Must not reject. */
+  isValid(): Promise<boolean>;
+}
+
 /**
  * Answers requests to `/mcp` in the name of their principals: `POST`, `GET` and `DELETE`; other methods get 405. Closing
  * ends all work behind it.
  */
 export interface McpHandler {
-  /** `admit` is called with the scopes that the messages need, and throws if the caller lacks one. */
-  handle(request: Request, principal: Principal, admit?: (needed: readonly TokenScope[]) => void): Promise<Response>;
+  handle(request: Request, principal: Principal, caller?: McpCaller): Promise<Response>;
   close(): Promise<void>;
 }
 

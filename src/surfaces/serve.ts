@@ -63,6 +63,7 @@ export async function serveHttp({ server, storePath, uid, warn, ...door }: HttpO
           addresses: findOwnAddresses({ host: place.host, port: opened, isEncrypted, publicUrl, allowedHosts }),
           pageUrl: () => pageUrl,
           hasPage: parts.hasPage,
+          isReachedDirectly: !parts.mcp,
           stepUpMs: MINUTE_MS * (server.sessions.stepUpMinutes ?? STEP_UP_MINUTES[auth]),
           now: Date.now,
           ...(parts.mcp && { mcp: createMcpRoutes({ gateway, report }, { now: Date.now }) }),

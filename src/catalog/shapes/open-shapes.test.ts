@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { parseConnectorId, parseDigest, parseToolAddress } from "../../domain/index.ts";
-import type { CatalogSnapshot, Json, JsonObject, JsonSchema, Tool } from "../../domain/index.ts";
+import { parseConnectorId, parseDigest, parsePrincipalId, parseToolAddress } from "../../domain/index.ts";
+import type { CatalogSnapshot, Json, JsonObject, JsonSchema, Principal, Tool } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
 import { openShapes } from "./open-shapes.ts";
@@ -27,6 +27,9 @@ const TOOL: Tool = {
   digest: digest("1"),
 };
 
+const idOf = (text: string) => known(parsePrincipalId(text));
+const ADA: Pick<Principal, "id" | "person"> = { id: idOf("person:ada") };
+
 interface Ear {
   readonly store: Store;
   readonly shapes: Shapes;
@@ -44,7 +47,7 @@ async function withShapes(use: (ear: Ear) => Promise<void>): Promise<void> {
 /** Observes values one by one, each learned before the next. */
 async function observe(shapes: Shapes, values: readonly Json[], tool = TOOL, args: JsonObject = {}): Promise<void> {
   for (const value of values) {
-    shapes.observe(tool, args, value);
+    shapes.observe(ADA, tool, args, value);
     await shapes.settle();
   }
 }
@@ -53,8 +56,8 @@ function snapshotOf(tool: Tool): CatalogSnapshot {
   return { digest: digest("a"), takenAt: 0, tools: new Map([[tool.address, tool]]), namespaces: [] };
 }
 
-const find = (shapes: Shapes, tool = TOOL): JsonSchema | undefined =>
-  shapes.addTo(snapshotOf(tool)).tools.get(tool.address)?.learned;
+const find = (shapes: Shapes, tool = TOOL, viewer = ADA): JsonSchema | undefined =>
+  shapes.addTo(snapshotOf(tool), viewer).tools.get(tool.address)?.learned;
 
 describe("a learned shape", () => {
   it("states the number of results it was learned from", () =>
@@ -76,6 +79,23 @@ describe("a learned shape", () => {
       assert.equal(find(shapes, labeled)?.["description"], "learned from 1 result");
       // What was learned before the tool got its label is not shown any more.
       assert.equal(find(shapes, { ...TOOL, labels: ["private", "external"] }), undefined);
+    }));
+  it("a learned shape is shown to the agents of one person, and to no one else, also in the next session", () =>
+    withShapes(async ({ store, shapes }) => {
+      const agentOf = (name: string) => ({ id: idOf(`token:${name}`), person: ADA.id });
+      const [own, other] = [agentOf("one"), agentOf("two")];
+      shapes.observe(own, TOOL, {}, { salary: 1 });
+      await shapes.settle();
+      const bob = { id: idOf("agent:bob/cli"), person: idOf("person:bob") };
+      await using later = await openShapes({ store, now: () => 6, record: async () => undefined });
+      for (const one of [shapes, later]) {
+        for (const viewer of [ADA, own, other]) assert.ok(JSON.stringify(find(one, TOOL, viewer)).includes("salary"));
+        assert.equal(find(one, TOOL, bob), undefined);
+      }
+      shapes.observe(bob, TOOL, {}, "text");
+      await shapes.settle();
+      assert.deepEqual(find(shapes, TOOL, bob)?.["type"], ["string"]);
+      assert.deepEqual(find(shapes)?.["type"], ["object"]);
     }));
   it("a learned shape is loaded again in the next session", () =>
     withShapes(async ({ store, shapes }) => {
@@ -111,17 +131,17 @@ describe("a learned shape", () => {
       const sizes: number[] = [];
       for (let n = 1; n <= 9; n += 1) {
         await observe(shapes, [{ n }]);
-        sizes.push(seen.add(shapes.addTo(plain)).size);
+        sizes.push(seen.add(shapes.addTo(plain, ADA)).size);
       }
       assert.deepEqual(sizes, [1, 2, 2, 3, 3, 3, 3, 4, 4]);
       await observe(shapes, [{ n: null }]);
-      assert.equal(seen.add(shapes.addTo(plain)).size, 5);
+      assert.equal(seen.add(shapes.addTo(plain, ADA)).size, 5);
       assert.ok([...seen].every((snapshot) => snapshot.digest === plain.digest));
     }));
   it("a learned shape is learned again if the stored one is damaged", () =>
     withShapes(async ({ store }) => {
       const { connector, remoteName } = TOOL.origin;
-      const row = { connector, remoteName, definition: TOOL.digest, samples: 3, changedAt: 1 };
+      const row = { owner: ADA.id, connector, remoteName, definition: TOOL.digest, samples: 3, changedAt: 1 };
       for (const shape of ["{", '{"type":"string"}']) {
         await store.shapes.put({ ...row, shape });
         await using shapes = await openShapes({ store, now: () => 6, record: async () => undefined });
@@ -197,7 +217,7 @@ describe("a tool whose results depend on its arguments", () => {
 describe("learning", () => {
   it("queues eight results and ignores further ones", () =>
     withShapes(async ({ shapes }) => {
-      for (let n = 0; n < 100; n += 1) shapes.observe(TOOL, { n }, n);
+      for (let n = 0; n < 100; n += 1) shapes.observe(ADA, TOOL, { n }, n);
       await shapes.settle();
       assert.equal(find(shapes)?.["description"], "learned from 8 results");
     }));

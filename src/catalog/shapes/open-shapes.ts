@@ -1,8 +1,9 @@
 /**
  * Learns the result types of tools whose servers do not declare them. Shapes hold field names and types, never values.
  * A tool whose results have other shapes for other arguments, such as a query, has no learned type.
- * They belong to a tool's definition and are shared by all principals, so nothing is learned from tools that are private
- * or untrusted, and the bridge passes on no result of a session that has read labeled data. Learning starts after the
+ * They belong to a tool's definition and to the person behind the calls: field names can be data, so no other person sees
+ * them. Nothing is learned from tools that are private or untrusted, and the bridge passes on no result of a session that
+ * has read labeled data. Learning starts after the
  * reply was sent, uses a bounded part of it, and cannot fail a call.
  */
 
@@ -15,24 +16,32 @@ import type {
   Json,
   JsonObject,
   JsonSchema,
+  Principal,
+  PrincipalId,
   Tool,
 } from "../../domain/index.ts";
 import { digestOf } from "../../text/index.ts";
 import type { Store } from "../../store/index.ts";
+import { createRecent } from "../../timing/index.ts";
+import type { Recent } from "../../timing/index.ts";
 import { UNKNOWN, isOtherShape, isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 export interface Shapes extends AsyncDisposable {
   /**
-   * Adds the learned shapes to the tools of a snapshot, each for exactly its definition. Returns the same object until
-   * there is something new, at most twice a second. The digest stays the same: shapes are shown, never enforced.
+   * Adds the shapes that this viewer's person learned to the tools of a snapshot, each for exactly its definition. Returns
+   * the same object until there is something new, at most twice a second. The digest stays the same: shapes are shown,
+   * never enforced.
    */
-  addTo(snapshot: CatalogSnapshot): CatalogSnapshot;
+  addTo(snapshot: CatalogSnapshot, viewer: Viewer): CatalogSnapshot;
   /** Returns immediately and never throws. */
-  observe(tool: Tool, args: JsonObject, value: Json): void;
+  observe(caller: Viewer, tool: Tool, args: JsonObject, value: Json): void;
   /** Resolves when all observed results are learned and, if possible, stored. */
   settle(): Promise<void>;
 }
+
+/** Agents of one person share what they learn. */
+type Viewer = Pick<Principal, "id" | "person">;
 
 /** A change of an established shape by a new result. */
 export interface Drift {
@@ -57,10 +66,13 @@ const STABLE_SAMPLES = 20;
 const SAMPLED_EVERY = 16;
 /** A change after this many results is a drift; before, it is learning. */
 const SETTLED_SAMPLES = 5;
-/** Tools with a shape; further tools are ignored. */
+/** Shapes of all people; further ones are ignored. */
 const MAX_SHAPES = 10_000;
+/** Views of one snapshot that are kept. */
+const MAX_OWNERS = 100;
 
 interface LearnedShape {
+  readonly owner: PrincipalId;
   readonly connector: ConnectorId;
   readonly remoteName: string;
   readonly definition: Digest;
@@ -80,21 +92,21 @@ interface LearnedShape {
 /** Loads the shapes of earlier sessions. If the store cannot be read, learning starts again. */
 export async function openShapes({ store: { shapes: store }, now, record }: ShapesOptions): Promise<Shapes> {
   const learned = new Map<string, LearnedShape>();
-  const waiting: (readonly [Tool, JsonObject, Json])[] = [];
+  const waiting: Observed[] = [];
   let version = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing = Promise.resolve();
 
   for (const row of await store.list().catch(() => [])) {
     const known = fromRow(row);
-    if (known && learned.size < MAX_SHAPES) learned.set(keyOf(known), known);
+    if (known && learned.size < MAX_SHAPES) learned.set(keyOf(known.owner, known), known);
   }
 
   const learnNext = (): void => {
     const next = waiting.shift();
     if (!next) return;
     try {
-      learn(learned, ...next);
+      learn(learned, next);
     } catch {
       // Shapes are optional, and the call was answered before.
     }
@@ -117,19 +129,23 @@ export async function openShapes({ store: { shapes: store }, now, record }: Shap
     await flush();
   }
 
-  const withShapes = new WeakMap<CatalogSnapshot, { readonly version: number; readonly snapshot: CatalogSnapshot }>();
+  const withShapes = new WeakMap<CatalogSnapshot, Recent<PrincipalId, ShapedSnapshot>>();
 
   return {
-    addTo: (plain) => {
-      const made = withShapes.get(plain);
-      if (made?.version === version) return made.snapshot;
-      const snapshot = addShapes(plain, learned);
-      withShapes.set(plain, { version, snapshot });
+    addTo: (plain, viewer) => {
+      const owner = ownerOf(viewer);
+      const made = withShapes.get(plain) ?? createRecent<PrincipalId, ShapedSnapshot>(MAX_OWNERS);
+      withShapes.set(plain, made);
+      const known = made.get(owner);
+      if (known?.version === version) return known.snapshot;
+      const snapshot = addShapes(plain, owner, learned);
+      made.set(owner, { version, snapshot });
       return snapshot;
     },
-    observe: (tool, args, value) => {
-      if (!isLearnable(tool) || waiting.length >= MAX_WAITING || !isWorthLearning(learned, tool)) return;
-      waiting.push([tool, args, value]);
+    observe: (caller, tool, args, value) => {
+      const owner = ownerOf(caller);
+      if (!isLearnable(tool) || waiting.length >= MAX_WAITING || !isWorthLearning(learned, owner, tool)) return;
+      waiting.push({ owner, tool, args, value });
       setImmediate(learnNext);
     },
     settle,
@@ -137,9 +153,29 @@ export async function openShapes({ store: { shapes: store }, now, record }: Shap
   };
 }
 
-function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, LearnedShape>): CatalogSnapshot {
+interface Observed {
+  readonly owner: PrincipalId;
+  readonly tool: Tool;
+  readonly args: JsonObject;
+  readonly value: Json;
+}
+
+interface ShapedSnapshot {
+  readonly version: number;
+  readonly snapshot: CatalogSnapshot;
+}
+
+function ownerOf({ id, person = id }: Viewer): PrincipalId {
+  return person;
+}
+
+function addShapes(
+  snapshot: CatalogSnapshot,
+  owner: PrincipalId,
+  shapes: ReadonlyMap<string, LearnedShape>,
+): CatalogSnapshot {
   const tools = [...snapshot.tools].map(([address, tool]) => {
-    const known = isLearnable(tool) ? shapes.get(keyOf(tool.origin)) : undefined;
+    const known = isLearnable(tool) ? shapes.get(keyOf(owner, tool.origin)) : undefined;
     const learned = known?.definition === tool.digest ? known.published : undefined;
     return [address, learned ? Object.freeze({ ...tool, learned }) : tool] as const;
   });
@@ -151,12 +187,19 @@ function isLearnable({ output, labels = [] }: Tool): boolean {
   return !output && labels.every((label) => label === "external");
 }
 
-function keyOf({ connector, remoteName }: { readonly connector: string; readonly remoteName: string }): string {
-  return JSON.stringify([connector, remoteName]);
+function keyOf(
+  owner: PrincipalId,
+  { connector, remoteName }: { readonly connector: string; readonly remoteName: string },
+): string {
+  return JSON.stringify([owner, connector, remoteName]);
 }
 
-function isWorthLearning(learned: ReadonlyMap<string, LearnedShape>, { origin, digest }: Tool): boolean {
-  const known = learned.get(keyOf(origin));
+function isWorthLearning(
+  learned: ReadonlyMap<string, LearnedShape>,
+  owner: PrincipalId,
+  { origin, digest }: Tool,
+): boolean {
+  const known = learned.get(keyOf(owner, origin));
   if (!known) return learned.size < MAX_SHAPES;
   if (known.definition === digest && !known.shape.type) return false;
   if (known.definition !== digest || known.stable < STABLE_SAMPLES) return true;
@@ -165,9 +208,9 @@ function isWorthLearning(learned: ReadonlyMap<string, LearnedShape>, { origin, d
 }
 
 /** A new definition starts again: results of the old one do not apply to it. */
-function learn(learned: Map<string, LearnedShape>, tool: Tool, args: JsonObject, value: Json): void {
+function learn(learned: Map<string, LearnedShape>, { owner, tool, args, value }: Observed): void {
   const { connector, remoteName } = tool.origin;
-  const found = learned.get(keyOf(tool.origin));
+  const found = learned.get(keyOf(owner, tool.origin));
   const known = found?.definition === tool.digest ? found : undefined;
   const seen = shapeOf(value);
   const isSame = known && isSameShape(known.shape, seen);
@@ -177,8 +220,9 @@ function learn(learned: Map<string, LearnedShape>, tool: Tool, args: JsonObject,
   const shape = varies ? UNKNOWN : merged;
   const isChanged = !known || !(isSame || isSameShape(known.shape, shape));
   const samples = (known?.samples ?? 0) + 1;
-  learned.set(keyOf(tool.origin), {
+  learned.set(keyOf(owner, tool.origin), {
     ...known,
+    owner,
     connector,
     remoteName,
     definition: tool.digest,
@@ -211,9 +255,9 @@ async function save(
   changed: readonly LearnedShape[],
   { store: { shapes: store }, now, record }: ShapesOptions,
 ): Promise<void> {
-  for (const { connector, remoteName, definition, shape, samples, hasDrifted, address } of changed) {
+  for (const { owner, connector, remoteName, definition, shape, samples, hasDrifted, address } of changed) {
     const text = JSON.stringify(toSchema(shape));
-    const row = { connector, remoteName, definition, shape: text, samples, changedAt: now() };
+    const row = { owner, connector, remoteName, definition, shape: text, samples, changedAt: now() };
     await store.put(row).catch(() => undefined);
     const drift = {
       actor: "gateway",
@@ -227,11 +271,12 @@ async function save(
 
 type StoredShape = Parameters<Store["shapes"]["put"]>[0];
 
-function fromRow({ connector, remoteName, definition, shape: text, samples }: StoredShape): LearnedShape | undefined {
+function fromRow(row: StoredShape): LearnedShape | undefined {
+  const { owner, connector, remoteName, definition, shape: text, samples } = row;
   const shape = parseShape(parseJson(text));
   if (!shape) return undefined;
   const state = { address: "", request: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };
-  const known: LearnedShape = { connector, remoteName, definition, shape, samples, ...state };
+  const known: LearnedShape = { owner, connector, remoteName, definition, shape, samples, ...state };
   publish(known);
   return known;
 }

@@ -244,7 +244,7 @@ const CODE = /^(?=.*\d)[A-Z\d]{10,}$/;
 /** Names of standards, whose digits are part of the name. */
 const STANDARD = /^(sha|md|utf|iso|rfc|crc|int|uint|float|base|ipv|x|h|ed|rsa|aes)\d{1,5}$/i;
 
-/** True unless the key looks like a field name: every principal sees a shape, so no key may be another one's data. */
+/** True unless the key looks like a field name: a shape is shown and kept without labels, so no key may be data. */
 export function looksLikeData(key: string): boolean {
   if (key.length > MAX_FIELD_NAME || !FIELD_NAME.test(key) || CODE.test(key)) return true;
   const words = key.replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").split(/[^\p{L}\p{N}]+/u);

@@ -9,6 +9,7 @@ import type { IdentityPowers } from "../powers.ts";
 import { toAgent } from "../principals.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 
+import type { ClientLogins } from "./client-logins.ts";
 import { createDocumentFetch, normalizeClient } from "./client-metadata.ts";
 import { createConsents } from "./consent.ts";
 import type { Consents } from "./consent.ts";
@@ -45,8 +46,9 @@ export interface AuthorizationServer extends Pick<Consents, "decide" | "findRequ
   handle(request: OauthRequest): Promise<Response>;
 }
 
-export interface AuthorizationPowers extends Pick<IdentityPowers, "record" | "now" | "random" | "stop"> {
+export interface AuthorizationPowers extends Pick<IdentityPowers, "record" | "now" | "random"> {
   readonly records: OauthRecords;
+  readonly clientLogins: Pick<ClientLogins, "endGrant">;
   readonly agents: OauthAgents;
   readonly egress: Pick<Egress, "fetchFrom">;
   readonly hasPeople: () => Promise<boolean>;
@@ -114,7 +116,7 @@ export function createAuthorizationServer(
 
 function createLoader(
   { clients, registration, clientDocuments }: BuiltInOptions,
-  { records, agents, record, now, random, egress, cookieKey, stop }: AuthorizationPowers,
+  { records, agents, record, now, random, egress, cookieKey, clientLogins }: AuthorizationPowers,
   { url: issuer, pageUrl, report }: AuthorizationPlace,
 ): () => Promise<Provider> {
   const admitDocument = createWindows(LIMITS.documents, now);
@@ -129,7 +131,8 @@ function createLoader(
       records,
       fetchDocument: createDocumentFetch(egress, () => admitDocument("")),
       mayActFor: (person) => agents.mayActFor(person),
-      ...createTrail({ records, record, stop }, report),
+      endGrant: clientLogins.endGrant,
+      ...createTrail({ record }, report),
       cookieKey,
       random,
       report,
@@ -137,10 +140,7 @@ function createLoader(
 }
 
 /** What the package does, in the ledger. */
-function createTrail(
-  { records, record, stop }: Pick<AuthorizationPowers, "record" | "records" | "stop">,
-  report: (thrown: unknown) => unknown,
-) {
+function createTrail({ record }: Pick<AuthorizationPowers, "record">, report: (thrown: unknown) => unknown) {
   const agentOf = ({ accountId, clientId }: Payload): string =>
     toAgent(String(accountId), toClientName(String(clientId))).id;
   return {
@@ -150,16 +150,6 @@ function createTrail(
       const scopes = typeof scope === "string" ? scope.split(" ") : [];
       const detail = { scopes, expiresAt: Number(token["exp"]) * 1000 };
       await record({ actor: agent, action: "token.issued", subject: agent, detail });
-    },
-    async onEnding(grant: Payload): Promise<void> {
-      const agent = agentOf(grant);
-      await record({ actor: agent, action: "consent.ended", subject: agent, detail: {} });
-    },
-    /** The same client may have logged in elsewhere for the same person: that login keeps what it runs. */
-    async onEnded(grant: Payload): Promise<void> {
-      if (await records.hasGrant(String(grant["accountId"]), String(grant["clientId"]))) return;
-      const agent = agentOf(grant);
-      await stop((principal) => principal === agent, agent);
     },
     onReused(token: Payload): void {
       const detail = { kind: "tokenReuse", what: String(token["kind"]) };

@@ -26,7 +26,7 @@ test("a document is read from a public address over https, and from nowhere else
   const fetch = createDocumentFetch(egress, () => isAdmitted);
   const read = async (url: string): Promise<unknown> => (await fetch(url)).json();
   const fine = DOCUMENT.client_id;
-  const expected = { ...DOCUMENT, application_type: "native" };
+  const expected = { token_endpoint_auth_method: "none", ...DOCUMENT, application_type: "native" };
   assert.deepEqual(await read(fine), expected);
 
   const inside = ["https://127.0.0.1/c.json", "https://169.254.169.254/c.json", "https://other.example/c.json"];
@@ -54,7 +54,8 @@ test("a document is read from a public address over https, and from nowhere else
 test("of a description only what is used is kept, without hidden characters", () => {
   const name = `Editor\u202e\u0000 ${"x".repeat(500)}`;
   const kept = normalizeClient({ ...DOCUMENT, client_name: name, jwks_uri: "https://other.example", scope: "admin" });
-  assert.deepEqual(Object.keys(kept).toSorted(), ["application_type", "client_id", "client_name", "redirect_uris"]);
+  const known = ["application_type", "client_id", "client_name", "redirect_uris", "token_endpoint_auth_method"];
+  assert.deepEqual(Object.keys(kept).toSorted(), known);
   assert.match(String(kept["client_name"]), /^Editor[^\u202e\0]{1,120}$/);
   for (const redirect_uris of [
     undefined,

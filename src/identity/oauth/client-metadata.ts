@@ -12,6 +12,8 @@ const MAX_REDIRECTS = 20;
 const MAX_URI_CHARS = 1024;
 const MAX_NAME_BYTES = 100;
 const COPIED = ["client_id", "response_types", "token_endpoint_auth_method"] as const;
+/** Of a client that names none: with another one it would get a secret. */
+const USUAL = { token_endpoint_auth_method: "none" };
 /** Clients list all that they know, such as device codes. */
 const GRANT_TYPES: readonly unknown[] = ["authorization_code", "refresh_token"];
 
@@ -32,6 +34,7 @@ export function normalizeClient(raw: unknown): OauthPayload {
   const isUsable = Array.isArray(grants) && grants.includes("authorization_code");
   const known = isUsable ? grants.filter((one) => GRANT_TYPES.includes(one)) : grants;
   return {
+    ...USUAL,
     ...Object.fromEntries(copied),
     redirect_uris: uris,
     ...(known !== undefined && { grant_types: known }),

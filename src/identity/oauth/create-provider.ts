@@ -7,6 +7,7 @@ import { createRecent } from "../../timing/index.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 
 import { toRegisteredId } from "./oauth-agent.ts";
+import { GRANT } from "./oauth-records.ts";
 import type { OauthRecords } from "./oauth-records.ts";
 
 export interface StaticClient {
@@ -28,9 +29,8 @@ export interface ProviderOptions {
   readonly mayActFor: (person: string) => Promise<boolean>;
   /** Called before an access token is stored. If it rejects, the token is not stored. */
   readonly onIssued: (token: Payload) => Promise<void>;
-  /** Called with a grant before it is revoked, and after. */
-  readonly onEnding: (grant: Payload) => Promise<void>;
-  readonly onEnded: (grant: Payload) => Promise<void>;
+  /** Ends the login that has this id. */
+  readonly endGrant: (grantId: string) => Promise<unknown>;
   /** Called with a code or refresh token that was presented a second time; everything of its grant is revoked. */
   readonly onReused: (token: Payload) => void;
   /** Signs the cookies of a login that is under way. */
@@ -171,24 +171,13 @@ const TOKENS: readonly string[] = ["AccessToken", ...ONCE];
 
 /** One adapter for each kind of record. Sessions of the package are not kept: people have sessions of the page. */
 function createAdapters(
-  { records, onIssued, onEnding, onEnded }: ProviderOptions,
+  { records, onIssued, endGrant }: ProviderOptions,
   /** Codes and refresh tokens that were presented after their use. */
   spent: { set(id: string, payload: Payload): void },
   toError: (text: string) => Error,
 ): (model: string) => Adapter {
-  const revoking = new Map<string, Promise<void>>();
-  /** The package revokes a token and its grant side by side: one of them does it. */
   const revoke = async (grantId: unknown): Promise<void> => {
-    if (typeof grantId !== "string") return;
-    const work = revoking.get(grantId) ?? end(grantId).finally(() => revoking.delete(grantId));
-    revoking.set(grantId, work);
-    await work;
-  };
-  const end = async (grantId: string): Promise<void> => {
-    const grant = await records.find("Grant", grantId);
-    if (grant) await onEnding(grant.payload);
-    await records.removeGrant(grantId);
-    if (grant) await onEnded(grant.payload);
+    if (typeof grantId === "string") await endGrant(grantId);
   };
   return (model) => ({
     async upsert(id, payload, expiresIn) {
@@ -216,7 +205,7 @@ function createAdapters(
     },
     /** A token is destroyed only because its login ends: all of it at once, so that a crash leaves no other part of it. */
     async destroy(id) {
-      if (model === "Grant") return revoke(id);
+      if (model === GRANT) return revoke(id);
       const token = TOKENS.includes(model) ? await records.find(model, id) : undefined;
       if (token) await revoke(token.payload["grantId"]);
       await records.remove(model, id);

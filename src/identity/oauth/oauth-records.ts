@@ -33,11 +33,11 @@ export interface OauthRecords {
   /** Removes the tokens and codes of a grant, and by default the grant itself. */
   removeGrant(grantId: string, what?: "all" | "tokens"): Promise<void>;
   count(model: string): Promise<number>;
-  /** True if a login of this client for this person has not ended. */
-  hasGrant(person: string, clientId: string): Promise<boolean>;
+  /** Those of one kind, of one person or all. */
+  list(model: string, person?: string): Promise<readonly FoundOauthRecord[]>;
 }
 
-const GRANT = "Grant";
+export const GRANT = "Grant";
 const SHOWN_CHARS = 16;
 const SECOND_MS = 1000;
 /** A longer id was not made here. */
@@ -91,9 +91,9 @@ export function createOauthRecords(
       await store.removeOauthRecords(what === "all" ? { login: digest } : { grant: digest });
     },
     count: (model) => store.countOauthRecords(model, now()),
-    hasGrant: async (person, clientId) => {
-      const grants = await store.listOauthRecords(person, GRANT, now());
-      return grants.some((row) => open(row, GRANT)?.payload["clientId"] === clientId);
+    list: async (model, person) => {
+      const rows = await store.listOauthRecords(model, now(), person);
+      return rows.flatMap((row) => open(row, model) ?? []);
     },
   };
 }

@@ -8,7 +8,6 @@ import type { Tokens, VerifiedToken } from "../tokens.ts";
 import { createAuthorizationServer } from "./authorization-server.ts";
 import type { AuthorizationPlace, AuthorizationPowers, AuthorizationServer } from "./authorization-server.ts";
 import type { BuiltInOptions } from "./authorization-server.ts";
-import { createOauthRecords } from "./oauth-records.ts";
 import { createExternalVerifier } from "./verify-external.ts";
 import type { ExternalIssuer, ExternalPowers, PresentedToken } from "./verify-external.ts";
 import { createOwnVerifier } from "./verify-own.ts";
@@ -30,12 +29,12 @@ export interface OauthLogins {
 
 type OauthPowers = IdentityPowers &
   Pick<ExternalPowers, "agents" | "refuse"> &
-  Pick<AuthorizationPowers, "hasPeople"> & { readonly tokens: Pick<Tokens, "verify"> };
+  Pick<AuthorizationPowers, "clientLogins" | "hasPeople" | "records"> & { readonly tokens: Pick<Tokens, "verify"> };
 
 export function openOauth(
   oauth: OauthOptions | undefined,
   powers: OauthPowers,
-  seal: Pick<Seal, "close" | "derive" | "open">,
+  seal: Pick<Seal, "derive">,
 ): OauthLogins {
   const { tokens } = powers;
   const verifyOwn: OauthLogins["verify"] = ({ text, origin }) => tokens.verify(text, origin);
@@ -47,9 +46,8 @@ export function openOauth(
   if (!egress || (!external && !builtIn)) return { verify: verifyOwn };
   if (external)
     return { issuer: external.issuer, verify: unlessOwn(createExternalVerifier(external, { ...powers, egress })) };
-  const records = createOauthRecords(powers, seal);
   const cookieKey = Buffer.from(seal.derive("cookies of logins")).toString("hex");
-  const more = { ...powers, records, egress, cookieKey };
+  const more = { ...powers, egress, cookieKey };
   return {
     verify: unlessOwn(createOwnVerifier(more)),
     openAuthorization: (place) => createAuthorizationServer({ clients, registration, clientDocuments }, more, place),

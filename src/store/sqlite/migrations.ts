@@ -381,4 +381,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE skill_revision (revision INTEGER NOT NULL) STRICT;
   INSERT INTO skill_revision VALUES (0);
 `,
+  // Learned shapes of one person. Older ones are those of the user who owns the store.
+  `
+  CREATE TABLE shapes_of_owners (
+    owner TEXT NOT NULL, connector TEXT NOT NULL, remote_name TEXT NOT NULL, definition TEXT NOT NULL,
+    shape TEXT NOT NULL, samples INTEGER NOT NULL, changed_at INTEGER NOT NULL,
+    PRIMARY KEY (owner, connector, remote_name)
+  ) STRICT;
+  INSERT INTO shapes_of_owners SELECT 'operator', connector, remote_name, definition, shape, samples, changed_at FROM learned_shapes;
+  DROP TABLE learned_shapes;
+  ALTER TABLE shapes_of_owners RENAME TO learned_shapes;
+`,
 ];

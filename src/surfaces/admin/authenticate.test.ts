@@ -1,6 +1,9 @@
 /** Who is let in over HTTP: tokens, sessions, codes and processes of this user; each attack with its allowed twin. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
@@ -127,6 +130,16 @@ test("requests that did not pass the proxy are refused, except for health checks
   assert.ok(app.room.records.some(({ action }) => action === "proxy.refused"));
 });
 
+test("a page on an address of its own needs no proxy for a browser on this machine, and does for others", async (t) => {
+  const options = { ...REQUIRED, hasPage: true, proxyToken: "proxy-token-of-this-test", isReachedDirectly: true };
+  const app = await start(t, options);
+  const status = async (more: Record<string, string>) =>
+    (await app.send("/api/session", { headers: { ...SESSION, ...more } })).status;
+  assert.equal(await status({}), 200);
+  assert.equal(await status({ "x-forwarded-for": "127.0.0.1" }), 403);
+  assert.equal(await status({ via: "1.1 proxy", "x-glovebox-proxy-token": options.proxyToken }), 200);
+});
+
 test("the address of a client is that of the connection, unless a trusted proxy says otherwise", async (t) => {
   const forwarded = { "x-forwarded-for": "9.9.9.9, 203.0.113.7", ...bearer("gbx_wrong") };
   for (const [trustedProxies, origin] of [
@@ -218,6 +231,38 @@ test("a session of MCP is not used with a token of the same name that allows les
   }
   const reached = app.gateway.requests.map(({ principal }) => principal.access);
   assert.deepEqual(reached, [undefined, { effects: ["read"] }, { servers: ["files"] }, undefined]);
+});
+
+test("a service cannot open a session of MCP, and an agent can", async (t) => {
+  const app = await start(t, REQUIRED);
+  const status = async (...scopes: string[]) => {
+    const more = bearer(await create(app, scopes.join("-").replaceAll(":", "."), ...scopes));
+    return app.send("/mcp", withHeaders(INITIALIZE, more));
+  };
+  for (const scopes of [["metrics:read"], ["ledger:read", "approvals:read"]]) {
+    const refused = await status(...scopes);
+    assert.equal(refused.status, 403, scopes.join());
+    assert.match(refused.headers["www-authenticate"] ?? "", /error="insufficient_scope", scope="execute search"/);
+  }
+  for (const scopes of [["search"], ["execute:read", "metrics:read"]])
+    assert.equal((await status(...scopes)).status, 200, scopes.join());
+});
+
+test("the stream of a client ends when its token is revoked, and that of another stays", async (t) => {
+  const app = await start(t, { auth: "required" });
+  const open = async (name: string) => {
+    const session = await initialize(app, bearer(await create(app, name, "search")));
+    const headers = { ...session, accept: "text/event-stream" };
+    const [stream] = (await once(get(`${app.listener.url}/mcp`, { headers }), "response")) as [IncomingMessage];
+    assert.equal(stream.statusCode, 200);
+    t.after(() => stream.destroy());
+    return stream.resume();
+  };
+  const [revoked, other] = [await open("one"), await open("two")];
+  const [token] = (await app.identity.tokens.list()).filter(({ name }) => name === "one");
+  await app.identity.tokens.revoke(token?.id ?? "", OPERATOR);
+  await once(revoked, "end");
+  assert.equal(other.readableEnded, false);
 });
 
 test("a service reads what its scopes allow over the API and changes nothing", async (t) => {

@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
+import { isOfAgent } from "../../identity/index.ts";
 import type { FoundSession, Identity, OpenedSession, TokenScope } from "../../identity/index.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { STEP_UP } from "./contract.ts";
@@ -109,15 +110,25 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
     /** Rejects with REQUEST_FORBIDDEN unless the caller's token has all of these scopes. Names all of them at once. */
     requireScopes({ scopes }: Caller, ...wanted: readonly TokenScope[]): void {
       if (!scopes || wanted.every((scope) => isCovered(scope, scopes))) return;
-      const list = wanted.join(" ");
-      throw new AuthenticationError(
-        "REQUEST_FORBIDDEN",
-        `The access token lacks a scope; this needs ${wanted.join(", ")}`,
-        "Use a token that has them: glovebox tokens create NAME --scopes …",
-        challenge('error="insufficient_scope"', `scope="${list}"`),
-      );
+      throw lacksScope(wanted, challenge);
+    },
+    /** The same unless the caller is an agent: a service has no business at `/mcp`. */
+    requireAgent({ scopes }: Caller): void {
+      if (scopes && !isOfAgent(scopes)) throw lacksScope(["execute", "search"], challenge);
     },
   };
+}
+
+function lacksScope(
+  wanted: readonly TokenScope[],
+  challenge: (...parts: readonly string[]) => string,
+): AuthenticationError {
+  return new AuthenticationError(
+    "REQUEST_FORBIDDEN",
+    `The access token lacks a scope; this needs ${wanted.join(", ")}`,
+    "Use a token that has them: glovebox tokens create NAME --scopes …",
+    challenge('error="insufficient_scope"', `scope="${wanted.join(" ")}"`),
+  );
 }
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;

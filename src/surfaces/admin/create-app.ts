@@ -12,7 +12,7 @@ import { createApiRoutes, createApprovalRoutes, toHealth, toReadiness } from "./
 import { AuthenticationError, createAuthenticator, describeResource, isSame } from "./authenticate.ts";
 import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./authenticate.ts";
 import { createClientAddress } from "./client-address.ts";
-import { checkAddress, checkBodySize } from "./guard.ts";
+import { checkAddress, checkBodySize, isLoopback } from "./guard.ts";
 import type { OwnAddresses } from "./guard.ts";
 import { createExecutionRoutes, createWithheldRoutes } from "./execution-routes.ts";
 import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
@@ -35,6 +35,8 @@ export interface AppOptions extends HttpDoor {
   readonly stepUpMs?: number;
   readonly trustedProxies?: readonly string[];
   readonly proxyToken?: string | undefined;
+  /** True for a page on an address of its own: a browser on this machine needs no proxy, as `glovebox open` says. */
+  readonly isReachedDirectly?: boolean;
   /** Answers `/mcp`. Closed with the application. Absent on the address of the page alone. */
   readonly mcp?: McpHandler;
   /** True if the page and its API are served here. */
@@ -101,14 +103,15 @@ export function createApp(options: AppOptions): App {
 
 /** Runs before every route. A request that did not pass the proxy, where one is required, reaches only health checks. */
 function createGuard(options: AppOptions): MiddlewareHandler<AppEnv> {
-  const { addresses, proxyToken, identity } = options;
+  const { addresses, proxyToken, isReachedDirectly = false, identity } = options;
   const findClient = createClientAddress(options.trustedProxies ?? []);
   return async (c, next) => {
     const { headers } = c.req.raw;
     checkAddress(headers, addresses);
     checkBodySize(headers);
     c.set("client", findClient(headers, c.env.connection));
-    const isOpen = c.req.path === "/health" || c.req.path === "/ready";
+    const isDirect = isReachedDirectly && !c.get("client").isForwarded && isLoopback(c.get("client").origin);
+    const isOpen = isDirect || c.req.path === "/health" || c.req.path === "/ready";
     if (proxyToken !== undefined && !isOpen && !isSame(headers.get("x-glovebox-proxy-token") ?? "", proxyToken)) {
       identity.refuse({ what: "proxy", reason: "wrong or missing proxy token", origin: c.get("client").origin });
       throw new GloveboxError("REQUEST_FORBIDDEN", "The request did not pass the proxy of this gateway", {
@@ -117,6 +120,12 @@ function createGuard(options: AppOptions): MiddlewareHandler<AppEnv> {
     }
     await next();
   };
+}
+
+/** A provider that is down says nothing about a credential. */
+function isOtherFault(thrown: unknown): boolean {
+  const { code } = thrown instanceof GloveboxError ? thrown : { code: "INTERNAL_BUG" };
+  return code !== "REQUEST_UNAUTHENTICATED" && code !== "REQUEST_FORBIDDEN";
 }
 
 function addMcp(
@@ -131,8 +140,13 @@ function addMcp(
   };
   app.all("/mcp", async (c) => {
     const { raw } = c.req;
-    const caller = await authenticator.identify(raw.headers, c.get("client"), c.env.connection);
-    return mcp.handle(raw, caller.principal, (needed) => authenticator.requireScopes(caller, ...needed));
+    const identify = () => authenticator.identify(raw.headers, c.get("client"), c.env.connection);
+    const caller = await identify();
+    authenticator.requireAgent(caller);
+    return mcp.handle(raw, caller.principal, {
+      admit: (needed) => authenticator.requireScopes(caller, ...needed),
+      isValid: () => identify().then(() => true, isOtherFault),
+    });
   });
   if (auth === "required")
     for (const path of ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"])

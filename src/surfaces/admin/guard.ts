@@ -3,10 +3,16 @@
  * requests). It can forge neither `Host` nor `Origin`, so both are checked.
  */
 
+import { isIPv4 } from "node:net";
+
 import { GloveboxError } from "../../domain/index.ts";
 
 /** Large enough for a program with its input at `/mcp`. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
 
 /** The Host headers of clients on this machine for `port`; a browser omits the default port. */
 export function loopbackHosts(port: number, host = "127.0.0.1"): ReadonlySet<string> {

@@ -1,32 +1,22 @@
-/** Sessions, people and access tokens over the admin API. Everything but the own sessions is for operators. */
+/** Logins and sessions over the admin API. A person has their own sessions, an operator those of all. */
 
 import { Hono } from "hono";
 import type { Context } from "hono";
 import * as z from "zod";
 
-import { GloveboxError, defined, hasRole, parsePrincipalId } from "../../domain/index.ts";
+import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { Identity, OpenedSession } from "../../identity/index.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, refuseCrossSite, requireRole, writeCookie } from "./authenticate.ts";
 import type { AppEnv, Caller } from "./authenticate.ts";
 import type { LoginAnswer, SessionAnswer, SessionsAnswer, TokenAnswer } from "./contract.ts";
+import { addPeople } from "./people-routes.ts";
 import { addPasskeyLogin, addPasskeys, findPasskeyPlace } from "./passkey-routes.ts";
 
 const CODE = z.strictObject({ code: z.string().max(200) });
 const PASSWORD = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
 const INVITE = z.strictObject({ code: z.string().max(200), password: z.string().max(1_000) });
 const LOGOUT = z.strictObject({ all: z.enum(["true", "false"]).default("false") });
-const TOKEN = z.strictObject({
-  name: z.string(),
-  scopes: z.array(z.string()),
-  servers: z.array(z.string()).optional(),
-  tools: z.array(z.string()).optional(),
-  person: z.string().optional(),
-  executionsPerMinute: z.int().min(1).optional(),
-  expiresAt: z.int().optional(),
-  replace: z.boolean().optional(),
-});
-
 const OTHER_LOGIN = /^\/api\/login\/(?:providers\/[^/]+|passkey|passkey\/start)$/;
 
 /** Requests that need no caller: they make one. */
@@ -100,7 +90,7 @@ const UNKNOWN_INVITE = [
 
 /** Mounted under `/api`, after the caller is known. */
 export function createIdentityRoutes({ identity, auth, pageUrl }: LoginDoor): Hono<AppEnv> {
-  const { sessions, tokens, people, providers } = identity;
+  const { sessions, providers } = identity;
   const routes = new Hono<AppEnv>();
   if (auth === "required") addPasskeys(routes, { identity, pageUrl });
   routes.get("/session", async (c) => {
@@ -123,21 +113,7 @@ export function createIdentityRoutes({ identity, auth, pageUrl }: LoginDoor): Ho
     return c.json(issued satisfies TokenAnswer);
   });
   addSessions(routes, sessions);
-  for (const path of ["/tokens", "/tokens/*", "/people"])
-    routes.use(path, async (c, next) => {
-      requireRole(c.get("caller"), ["operator"]);
-      await next();
-    });
-  routes.get("/people", async (c) => c.json({ people: await people.list() }));
-  routes.get("/tokens", async (c) => c.json({ tokens: await tokens.list() }));
-  routes.post("/tokens", async (c) => {
-    const { person, ...request } = parseRequest(TOKEN, await readBody(c.req.raw), "body");
-    const behind = person === undefined ? undefined : parsePrincipalId(`person:${person}`);
-    const whole = { ...request, name: request.name, scopes: request.scopes, person: behind };
-    const { token, summary } = await tokens.create(withoutAbsent(whole), c.get("caller").principal);
-    return c.json({ token, ...summary });
-  });
-  routes.delete("/tokens/:id", async (c) => c.json(await tokens.revoke(c.req.param("id"), c.get("caller").principal)));
+  addPeople(routes, { identity, auth, pageUrl });
   return routes;
 }
 
@@ -170,12 +146,6 @@ function needsBrowser(): GloveboxError {
   return new GloveboxError("REQUEST_FORBIDDEN", "Only the session of a browser gets a token for a program", {
     hint: "Log in with POST /api/login, and ask for the token with the cookie of the session",
   });
-}
-
-type WholeToken = Omit<z.output<typeof TOKEN>, "person"> & { readonly person: ReturnType<typeof parsePrincipalId> };
-
-function withoutAbsent({ name, scopes, ...rest }: WholeToken) {
-  return { name, scopes, ...defined(rest) };
 }
 
 function describeSession({ principal, session }: Caller, provider: string | undefined): SessionAnswer {

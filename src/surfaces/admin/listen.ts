@@ -7,7 +7,6 @@ import { ServerResponse, createServer } from "node:http";
 import type { IncomingMessage, Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { ServerOptions, Server as TlsServer } from "node:https";
-import { isIPv4 } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { getRequestListener } from "@hono/node-server";
@@ -16,6 +15,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { GloveboxError } from "../../domain/index.ts";
 import type { ClientConnection } from "./authenticate.ts";
 import type { App } from "./create-app.ts";
+import { isLoopback } from "./guard.ts";
 import { watchCertificate } from "./certificate.ts";
 import type { CertificateFiles } from "./certificate.ts";
 import { canFindOwners, findPeerOwner } from "./peer-owner.ts";
@@ -168,10 +168,6 @@ async function createDescribe(
       },
     };
   };
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([

@@ -11,7 +11,7 @@ import { parseRequest, readBody } from "./api-routes.ts";
 import { findSession, refuseCrossSite } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
 import type { PasskeysAnswer } from "./login-contract.ts";
-import { isLoopback } from "./listen.ts";
+import { isLoopback } from "./guard.ts";
 
 const BASE64URL = z.string().regex(/^[A-Za-z0-9_-]{1,8000}$/);
 const credential = { id: BASE64URL, rawId: BASE64URL, type: z.literal("public-key") };

@@ -9,9 +9,10 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Instant, Json, Principal } from "../../domain/index.ts";
 import { readJson } from "../../text/index.ts";
 import { runInSlices } from "../../timing/index.ts";
-import type { McpHandler, SharedDoor } from "../gateway.ts";
+import type { McpCaller, McpHandler, SharedDoor } from "../gateway.ts";
 import { toSessionDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
+import { endWithCaller, isListening } from "./end-with-caller.ts";
 import { findNeededScopes } from "./needed-scopes.ts";
 import { openSessions, refuse } from "./open-sessions.ts";
 import type { SessionLimits } from "./open-sessions.ts";
@@ -59,15 +60,26 @@ export function createMcpRoutes(
     callers.set(authInfo, principal);
     return modern.fetch(request, { parsedBody, authInfo });
   };
+  const follow = async (
+    request: Request,
+    principal: Principal,
+    caller: McpCaller | undefined,
+    parsedBody?: Json,
+  ): Promise<Response> => {
+    const response = await route(request, principal, parsedBody);
+    return caller && isListening(request.method, parsedBody)
+      ? endWithCaller(response, () => caller.isValid())
+      : response;
+  };
   return {
-    async handle(request, principal, admit) {
-      if (request.method !== "POST") return route(request, principal);
+    async handle(request, principal, caller) {
+      if (request.method !== "POST") return follow(request, principal, caller);
       const text = await readBody(request);
       if (text === undefined) return refuse(413, -32_000, `A request body has at most ${limits.requestBytes} bytes`);
       const parsedBody = await runInSlices(readJson(text));
       if (parsedBody === undefined) return refuse(400, -32_700, "Parse error: the request body is not JSON");
-      admit?.(findNeededScopes(parsedBody));
-      return route(request, principal, parsedBody);
+      caller?.admit(findNeededScopes(parsedBody));
+      return follow(request, principal, caller, parsedBody);
     },
     async close(): Promise<void> {
       stopListening();

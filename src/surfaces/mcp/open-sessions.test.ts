@@ -9,13 +9,13 @@ import { AGENT, createMemoryGateway } from "./fixtures/memory-gateway.ts";
 
 const LIMITS = { sessions: 2, idleMs: 1_000, requestBytes: 1_000, unfinishedBytes: 10_000 };
 
-function open(t: TestContext) {
+function open(t: TestContext, sessions = LIMITS.sessions) {
   const clock = { now: 0 };
   const gateway = createMemoryGateway();
   const door = { gateway, principal: AGENT, report: () => "in_1" };
-  const mcp = createMcpRoutes(door, { now: () => clock.now, limits: LIMITS });
+  const mcp = createMcpRoutes(door, { now: () => clock.now, limits: { ...LIMITS, sessions } });
   t.after(() => mcp.close());
-  const send = (method: string, session?: string, body?: string): Promise<Response> =>
+  const send = (method: string, session?: string, body?: string, principal = AGENT): Promise<Response> =>
     mcp.handle(
       new Request("http://127.0.0.1/mcp", {
         method,
@@ -26,15 +26,15 @@ function open(t: TestContext) {
         },
         ...(body !== undefined && { body }),
       }),
-      AGENT,
+      principal,
     );
-  const initialize = async (): Promise<{ status: number; id: string }> => {
-    const { status, headers, body } = await send("POST", undefined, INITIALIZE);
+  const initialize = async (principal = AGENT): Promise<{ status: number; id: string }> => {
+    const { status, headers, body } = await send("POST", undefined, INITIALIZE, principal);
     for await (const _ of body ?? []); // a client reads its answer
     return { status, id: headers.get("mcp-session-id") ?? "" };
   };
-  const ping = async (id: string): Promise<number> => {
-    const { status, body } = await send("POST", id, PING);
+  const ping = async (id: string, principal = AGENT): Promise<number> => {
+    const { status, body } = await send("POST", id, PING, principal);
     for await (const _ of body ?? []); // a client reads its answer
     return status;
   };
@@ -78,6 +78,16 @@ test("one session above the limit closes the one that was idle longest", async (
   clock.now = 3;
   const third = await initialize();
   assert.deepEqual([await ping(first.id), await ping(second.id), await ping(third.id)], [200, 404, 200]);
+});
+
+test("a principal that opens many sessions closes its own, and the oldest of another stays", async (t) => {
+  const { clock, initialize, ping } = open(t, 3);
+  const other = { ...AGENT, id: "token:other" as typeof AGENT.id };
+  const ofOther = await initialize(other);
+  const own: string[] = [];
+  for (clock.now = 1; clock.now <= 4; clock.now += 1) own.push((await initialize()).id);
+  assert.equal(await ping(ofOther.id, other), 200);
+  assert.deepEqual(await Promise.all(own.map((id) => ping(id))), [404, 404, 200, 200]);
 });
 
 test("a new client never closes a session with an open request", async (t) => {

@@ -27,6 +27,7 @@ interface SessionsOptions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
+  readonly principal: string;
   /** Only this principal with this access can use it: knowing the id is not enough. */
   readonly reach: string;
   /** The requests without an answer, by id, each with all the ids of its POST. */
@@ -92,7 +93,7 @@ async function openSession(
       if (isKept) sessions.set(id, session);
     },
   });
-  const own = { transport, server, reach: toReach(principal) };
+  const own = { transport, server, principal: principal.id, reach: toReach(principal) };
   const session: Session = { ...own, open: new Map(), usedAt: now(), working: 0, listening: 0 };
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   const send = transport.send.bind(transport);
@@ -156,10 +157,15 @@ function cancelRequests({ transport, open }: Session, ids: readonly RequestId[])
   }
 }
 
-/** Returns `false` if every session has an open request: a new client must not end the work of another. */
+/**
+ * Closes an idle session of the principal that has most of them, so that opening many does not push out others.
+ * Returns `false` if every session has an open request: a new client must not end the work of another.
+ */
 function evictOldestIdle(sessions: Map<string, Session>): boolean {
+  const held = Map.groupBy(sessions.values(), ({ principal }) => principal);
+  const countOf = ({ principal }: Session): number => held.get(principal)?.length ?? 0;
   const idle = [...sessions].filter(([, session]) => session.working === 0);
-  const [oldest] = idle.toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
+  const [oldest] = idle.toSorted(([, a], [, b]) => countOf(b) - countOf(a) || a.usedAt - b.usedAt);
   if (!oldest) return false;
   const [id, session] = oldest;
   sessions.delete(id);

@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { parseConnectorId } from "../../domain/index.ts";
+import { parseConnectorId, parsePrincipalId } from "../../domain/index.ts";
 import type { UpstreamStatus } from "../../domain/index.ts";
 import { createToolSearch } from "../../builtins/index.ts";
 import { snapshotOf, toolOf } from "../../typegen/fixtures/compile.ts";
 import { createSearchAnswer, renderSearch, toServerLine } from "./render-search.ts";
+
+const VIEWER = { id: parsePrincipalId("local") ?? assert.fail() };
 
 function status(name: string, rest: Partial<UpstreamStatus>): UpstreamStatus {
   const id = parseConnectorId(name) ?? assert.fail();
@@ -42,7 +44,7 @@ const DEEP = "The server could not be started because its command was not found 
 /** An answer as a client gets it, from a search that fills its room. */
 function answerWith(tokens: number, servers: readonly UpstreamStatus[], query: string) {
   const answer = createSearchAnswer(tokens, query === "");
-  const found = createToolSearch({ hide: (text) => text })(MANY, { query, limit: 50 }, answer.roomFor(servers));
+  const found = createToolSearch({ hide: (text) => text })(VIEWER, MANY, { query, limit: 50 }, answer.roomFor(servers));
   const result = answer.render({ ...found, servers });
   const [block] = result.content;
   const structured = Object(result.structuredContent);

@@ -333,12 +333,20 @@ test("a registration is bounded in rate, size and fields, and can be turned off"
   const fine = [
     { client_name: "Visual Studio Code", redirect_uris: ["https://vscode.dev/redirect", "http://127.0.0.1:33418/"] },
     { client_name: "Cursor", redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] },
-    { client_name: "Claude Code (x)", redirect_uris: ["http://localhost:3118/callback"], client_id: "by-hand" },
+    {
+      client_name: "Claude Code (x)",
+      redirect_uris: ["http://localhost:3118/callback"],
+      client_id: "by-hand",
+      token_endpoint_auth_method: "client_secret_post",
+    },
   ];
   for (const client of fine) {
     const answer = await register({ grant_types: ["authorization_code", "refresh_token"], ...client });
-    const { client_id: id } = (await answer.json()) as { client_id: string };
+    const { client_id: id, ...registered } = (await answer.json()) as { client_id: string };
     assert.equal(answer.status, 201);
+    // A client that gets a secret sends it, and one of this method is refused with it.
+    const { token_endpoint_auth_method: method } = Object({ token_endpoint_auth_method: "none", ...client });
+    assert.equal("client_secret" in registered, method !== "none", id);
     assert.match(id, /^(visual-studio-code|cursor|claude-code-x)-[0-9a-f]{20}$/);
   }
   const wrong = [

@@ -55,6 +55,10 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
   const moves = OWNED.map((table) =>
     database.prepare(`UPDATE OR REPLACE ${table} SET principal = ? WHERE principal = ?`),
   );
+  const columns = "connector, remote_name, definition, shape, samples, changed_at";
+  const copyShapes = database.prepare(
+    `INSERT OR IGNORE INTO learned_shapes (owner, ${columns}) SELECT ?, ${columns} FROM learned_shapes WHERE owner = ?`,
+  );
   const find = (name: string) => PERSON.parseIfFound(select.get(name));
   const isLast = (name: string): boolean => {
     const operators = selectAll
@@ -82,7 +86,11 @@ function createPeople({ database, read, write }: Connection): PeopleStore {
         return end(name, how);
       }),
     endCredentials: (name, how) => write(() => end(name, how)),
-    handOver: (from, to) => write(() => Number(moves.map((move) => move.run(to, from).changes)[0])),
+    handOver: (from, to) =>
+      write(() => {
+        copyShapes.run(to.person, from.person);
+        return Number(moves.map((move) => move.run(to.id, from.id).changes)[0]);
+      }),
   };
 }
 
@@ -214,7 +222,9 @@ function createOauth({ database, read, write }: Connection): OauthStore {
      AND EXISTS (SELECT 1 FROM oauth_records AS given WHERE given.digest = found.grant_digest AND given.expires_at > ?2)`,
   );
   const byUid = database.prepare(`SELECT * FROM oauth_records WHERE uid_digest = ? AND ${isValid}`);
-  const byPerson = database.prepare(`SELECT * FROM oauth_records WHERE person = ? AND model = ? AND ${isValid}`);
+  const listed = database.prepare(
+    `SELECT * FROM oauth_records WHERE model = ? AND ${isValid} AND person = coalesce(?, person) ORDER BY digest`,
+  );
   const consume = database.prepare("UPDATE oauth_records SET consumed_at = ? WHERE digest = ? AND consumed_at IS NULL");
   const count = database.prepare(`SELECT count(*) AS count FROM oauth_records WHERE model = ? AND ${isValid}`);
   const remove = database.prepare("DELETE FROM oauth_records WHERE digest = ? OR grant_digest = ?");
@@ -230,7 +240,8 @@ function createOauth({ database, read, write }: Connection): OauthStore {
         return OAUTH_RECORD.parseIfFound((by.granted === true ? byGrant : byDigest).get(by.digest, now));
       }),
     countOauthRecords: (model, now) => read(() => Number(count.get(model, now)?.["count"])),
-    listOauthRecords: (person, model, now) => read(() => byPerson.all(person, model, now).map(OAUTH_RECORD.parse)),
+    listOauthRecords: (model, now, person) =>
+      read(() => listed.all(model, now, person ?? null).map(OAUTH_RECORD.parse)),
     consumeOauthRecord: (digest, at) => write(() => Number(consume.run(at, digest).changes) > 0),
     removeOauthRecords: (which) => {
       const login = "login" in which ? which.login : undefined;

@@ -61,7 +61,7 @@ export function createPins({ database, read, write }: Connection): PinStore {
 
 export function createShapes({ database, read, write }: Connection): ShapeStore {
   const put = database.prepare(insertInto("learned_shapes", LEARNED_SHAPE, "OR REPLACE"));
-  const selectAll = database.prepare(`SELECT * FROM learned_shapes ${ORDER}`);
+  const selectAll = database.prepare(`SELECT * FROM learned_shapes ${ORDER}, owner`);
   return {
     put: (row) => write(() => void put.run(...LEARNED_SHAPE.toValues(row))),
     list: () => read(() => selectAll.all().map(LEARNED_SHAPE.parse)),

@@ -42,6 +42,10 @@ export function addPeople(program: Command, { addCommand, addJsonCommand }: Comm
     "--remove <id>",
     "remove this one",
   );
+  addJsonCommand(people, "clients [name]", "list the MCP clients that people let in", listClients).option(
+    "--end <id>",
+    "end the login of this one, and what it runs",
+  );
   addJsonCommand(people, "adopt <name>", "hand over to a person what belongs to local clients", adoptLocal);
   addJsonCommand(people, "reset <name>", "let a person who is locked out in again, as an operator", resetPerson);
 }
@@ -140,6 +144,34 @@ async function listPasskeys(invocation: Invocation<{ readonly remove?: string }>
     return `${id}  ${person}  ${label}, added ${added}, last used ${used}`;
   });
   print({ passkeys: found }, lines);
+}
+
+async function listClients(invocation: Invocation<{ readonly end?: string }>, name?: string): Promise<void> {
+  const { flags, principal, openRecords, print } = invocation;
+  if (flags.end !== undefined && name !== undefined)
+    throw new GloveboxError("REQUEST_INVALID", "Name a person or the login of a client to end, not both", {
+      hint: "glovebox people clients --end ID",
+    });
+  await using records = await openRecords();
+  const { clientLogins } = await records.openIdentity();
+  if (flags.end !== undefined) {
+    const ended = await clientLogins.end(flags.end, principal);
+    if (!ended) throw unknownClient(flags.end);
+    return print({ ended }, [`The login of ${ended.principal} has ended`]);
+  }
+  const found = (await clientLogins.list()).filter(({ person }) => name === undefined || person === `person:${name}`);
+  const lines = found.map(({ id, principal: agent, scopes, createdAt, expiresAt }) => {
+    const [since, until] = [createdAt, expiresAt].map((at) => new Date(at).toISOString());
+    return `${id}  ${agent}  ${scopes.join(",")}  since ${since}, until ${until}`;
+  });
+  print({ clients: found }, lines);
+}
+
+function unknownClient(id: string): GloveboxError {
+  const shown = JSON.stringify(id.slice(0, 80));
+  return new GloveboxError("REQUEST_NOT_FOUND", `${shown} is not the login of a client, or it has ended`, {
+    hint: "`glovebox people clients` shows the ids",
+  });
 }
 
 interface LogoutFlags {

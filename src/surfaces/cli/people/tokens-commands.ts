@@ -2,8 +2,9 @@
 
 import type { Command } from "commander";
 
-import { defined, parsePrincipalId } from "../../../domain/index.ts";
-import { SCOPES } from "../../../identity/index.ts";
+import { GloveboxError, defined, parsePrincipalId } from "../../../domain/index.ts";
+import type { PrincipalId } from "../../../domain/index.ts";
+import { SCOPES, describeReach } from "../../../identity/index.ts";
 import type { TokenSummary } from "../../../identity/index.ts";
 import { parseCount, parseFuture } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
@@ -43,7 +44,7 @@ async function createToken(invocation: Invocation<CreateFlags>, name: string): P
   const { scopes = [], servers, tools, person, expires, perMinute, replace } = flags;
   await using records = await openRecords();
   const { tokens } = await records.openIdentity();
-  const behind = person === undefined ? undefined : parsePrincipalId(`person:${person}`);
+  const behind = person === undefined ? undefined : toPerson(person);
   const expiresAt = expires === undefined ? undefined : parseFuture(expires, powers.now());
   const request = {
     name,
@@ -52,38 +53,28 @@ async function createToken(invocation: Invocation<CreateFlags>, name: string): P
   };
   const { token, summary } = await tokens.create(request, principal);
   const { id, scopes: granted } = summary;
-  for (const line of describeReach(summary)) printLine(terminal.stderr, line);
+  for (const line of showReach(summary)) printLine(terminal.stderr, line);
   const until = summary.expiresAt === undefined ? null : new Date(summary.expiresAt).toISOString();
   print({ id, token, scopes: granted, expiresAt: until }, [token]);
 }
 
-/** What a finder of the token could do with it. */
-function describeReach({ id, name, scopes, servers, tools, expiresAt, executionsPerMinute }: TokenSummary) {
-  const where = servers ? `the servers ${servers.join(", ")}` : "every server";
-  const what = tools ? `tools that match ${tools.join(", ")}` : "every tool";
-  const effect = scopes.includes("execute")
-    ? `call ${what} of ${where}, as far as the rules allow`
-    : scopes.includes("execute:read")
-      ? `read with ${what} of ${where}, as far as the rules allow`
-      : undefined;
-  const others = scopes.filter((scope) => !scope.startsWith("execute"));
+function toPerson(name: string): PrincipalId {
+  const id = parsePrincipalId(`person:${name}`);
+  if (id) return id;
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(name.slice(0, 80))} is not a name of a person`, {
+    hint: "`glovebox people list` shows them",
+  });
+}
+
+function showReach(summary: TokenSummary): readonly string[] {
+  const { id, name } = summary;
+  const { until, can } = describeReach(summary);
   return [
-    `Token ${id} (token:${name}). It is not shown again. Anyone who has it can, ${
-      expiresAt === undefined ? "until it is revoked" : `until ${new Date(expiresAt).toISOString()}`
-    }:`,
-    ...(effect === undefined ? [] : [`  ${effect}`]),
-    ...others.map((scope) => `  ${REACHES[scope] ?? scope}`),
-    ...(executionsPerMinute === undefined ? [] : [`  at most ${executionsPerMinute} executions in a minute`]),
+    `Token ${id} (token:${name}). It is not shown again. Anyone who has it can, ${until}:`,
+    ...can.map((one) => `  ${one}`),
     `Revoke it with: glovebox tokens revoke ${id}`,
   ];
 }
-
-const REACHES: Readonly<Record<string, string>> = {
-  search: "search and describe these tools",
-  "ledger:read": "read the ledger",
-  "metrics:read": "read the metrics",
-  "approvals:read": "read waiting and decided approvals, with their arguments",
-};
 
 async function listTokens({ powers, openRecords, print }: Invocation): Promise<void> {
   await using records = await openRecords();
