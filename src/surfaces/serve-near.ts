@@ -42,7 +42,7 @@ export async function serveNear(place: NearPlace | undefined, options: NearOptio
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => undefined).once("close", () => sockets.delete(socket)));
-    void serveSocket(socket, place?.key ?? "", options);
+    serveSocket(socket, place?.key ?? "", options);
   });
   if (place) await listen(server, place.path);
   return {
@@ -67,7 +67,7 @@ async function listen(server: ReturnType<typeof createServer>, path: string): Pr
 }
 
 /** What a connection started ends with it. */
-async function serveSocket(socket: Socket, key: string, { open, report }: NearOptions): Promise<void> {
+function serveSocket(socket: Socket, key: string, { open, report }: NearOptions): void {
   const near = open();
   const running = new Map<number, AbortController>();
   const send = (message: object): void => void socket.write(`${JSON.stringify(message)}\n`);
@@ -87,21 +87,21 @@ async function serveSocket(socket: Socket, key: string, { open, report }: NearOp
     for (const abort of running.values()) abort.abort();
   });
   let isKnown = false;
-  const lines = createInterface({ input: socket }).on("error", () => undefined);
-  for await (const line of lines) {
+  const read = (line: string): void => {
     const raw = parseJson(line);
     if (!isKnown) {
       isKnown = isJsonObject(raw) && raw["key"] === key;
       send({ isKnown });
-      if (!isKnown) break;
-      continue;
+      return isKnown ? undefined : void socket.end();
     }
     const { data } = REQUEST.safeParse(raw);
-    if (!data) break;
-    if (data.method === "cancel") running.get(data.id)?.abort();
+    if (!data) socket.end();
+    else if (data.method === "cancel") running.get(data.id)?.abort();
     else void answer(data);
-  }
-  socket.end();
+  };
+  createInterface({ input: socket })
+    .on("error", () => undefined)
+    .on("line", read);
 }
 
 function ask(near: NearGateway, request: NearRequest, watch: Required<NearWatch>): Promise<unknown> {
