@@ -268,9 +268,11 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     interface: [
       "describe-evidence.ts",
       "describe-scope.ts",
+      "describe-secrets.ts",
       "gateway.ts",
       "near-gateway.ts",
       "omit-repeated.ts",
+      "operator-records.ts",
       "parse-request.ts",
       "reach-near.ts",
       "reach-people.ts",

@@ -22,6 +22,7 @@ import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSecretRoutes } from "./secret-routes.ts";
 import { secure } from "./security-headers.ts";
 
 export interface AppOptions extends HttpDoor {
@@ -63,7 +64,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 /** Addresses of views inside the page. */
 const VIEWS =
-  /^\/(?:login|setup|servers|tools|ledger|people|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
+  /^\/(?:login|setup|servers|tools|ledger|people|secrets|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
 /** How often open pages are compared with the store. */
 const LIVE_MS = 1_000;
 
@@ -181,6 +182,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
+  app.route("/api/secrets", createSecretRoutes(options.operator));
   app.route("/api/events", live.routes);
   app.route(
     "/api",
