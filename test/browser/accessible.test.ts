@@ -67,6 +67,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     servers: "suspicious text",
     tools: "github.createIssue",
     ledger: "Record 2",
+    people: "No valid token",
     sessions: "(this browser)",
     setup: "was called",
   };

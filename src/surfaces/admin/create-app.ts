@@ -65,7 +65,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 /** Addresses of views inside the page. */
 const VIEWS =
-  /^\/(?:login|setup|servers|tools|ledger|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
+  /^\/(?:login|setup|servers|tools|ledger|people|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
 /** How often open pages are compared with the store. */
 const LIVE_MS = 1_000;
 

@@ -104,8 +104,8 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
       `or with Claude Code: claude mcp add --transport http glovebox ${mcp}`,
       "",
       source.kind === "file"
-        ? `Show the tools without a client: npx glovebox tools --config ${source.path}`
-        : "Run a program without a client: npx glovebox run examples/demo.ts",
+        ? `Show the tools without a client: npx --no-install glovebox tools --config ${source.path}`
+        : "Run a program without a client: npx --no-install glovebox run examples/demo.ts",
       "Stop with Ctrl-C.",
     ]);
     await using _page = await gateway.people.announcePage(pageUrl);
