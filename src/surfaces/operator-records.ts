@@ -56,9 +56,9 @@ export interface OperatorRecords extends AsyncDisposable {
 /** What operators do on the page beside the interface of a gateway: the same as with commands. */
 export interface OperatorDoor {
   /** Opened for the first change and kept; absent for a store in memory, which only the gateway has. */
-  openRecords?(): Promise<OperatorRecords>;
+  openRecords?: () => Promise<OperatorRecords>;
   /** The same, read-only. */
-  readRecords?(): Promise<StoredRecords>;
+  readRecords?: () => Promise<StoredRecords>;
   /** As the gateway was started with. */
   readonly settings: Settings;
   /** Opens a sandbox and nothing else. */

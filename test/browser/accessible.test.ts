@@ -54,7 +54,9 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
   const operator = await openOperatorDoor(t, {
     mcpServers: { [HOSTILE_SETTING]: { command: "nothing", env: { [HOSTILE]: "${secret:CRM}" } } },
   });
-  const held = { list: async () => [withheld], approve: async () => [], reject: async () => [] };
+  const fields = [{ path: HOSTILE, before: null, after: HOSTILE, marks: [{ start: 3, end: 9, why: "has a tag" }] }];
+  const review = async () => [{ ...withheld, fields }];
+  const held = { list: async () => [withheld], review, approve: async () => [], reject: async () => [] };
   const { listener, identity } = await startApp(t, webFolder, { approvals: desk, held }, { operator });
   const code = await identity.sessions.createCode(OPERATOR);
   const context = await getBrowser().newContext();

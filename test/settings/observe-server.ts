@@ -30,7 +30,7 @@ async function observeServer(server: object, use: (served: Served) => Promise<un
     identity: room.identity,
     webFolder: "/nonexistent",
     report: () => "in_1",
-    operator: { ...OPERATOR_DOOR, settings },
+    operator: OPERATOR_DOOR,
   };
   const powers = { storePath: ":memory:", uid: process.getuid?.(), warn: () => {} };
   try {

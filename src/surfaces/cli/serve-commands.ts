@@ -104,8 +104,8 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
       `or with Claude Code: claude mcp add --transport http glovebox ${mcp}`,
       "",
       source.kind === "file"
-        ? `Show the tools without a client: npx glovebox tools --config ${source.path}`
-        : "Run a program without a client: npx glovebox run examples/demo.ts",
+        ? `Show the tools without a client: npx --no-install glovebox tools --config ${source.path}`
+        : "Run a program without a client: npx --no-install glovebox run examples/demo.ts",
       "Stop with Ctrl-C.",
     ]);
     await using _page = await gateway.people.announcePage(pageUrl);
@@ -134,10 +134,10 @@ function openOperatorDoor({
     ...(store.path !== ":memory:" && { openRecords, readRecords }),
     settings,
     showReplay: (kept, request) => powers.showReplay(settings, kept, request),
-    toRecordingFile: powers.toRecordingFile,
+    toRecordingFile: (kept) => powers.toRecordingFile(kept),
     start: { command, args: [script, "mcp", ...config] },
     [Symbol.asyncDispose]: async () => {
-      for (const records of [opened, stored]) await (await records)?.[Symbol.asyncDispose]();
+      for (const records of [stored, opened]) await (await records)?.[Symbol.asyncDispose]();
     },
   };
 }
