@@ -6,6 +6,7 @@ import { secretChangedSchema, secretsSchema } from "../../../src/surfaces/admin/
 import type { SecretsAnswer } from "../../../src/surfaces/admin/contract/secrets.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useChange } from "../../live/use-change.ts";
+import type { SentChange } from "../../live/use-change.ts";
 import type { PageProps } from "../../page-props.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty, Head, Problem } from "../../parts/frame.tsx";
@@ -83,23 +84,44 @@ export function Page({ api }: PageProps) {
           Values are sealed with the key of the vault. No page, command, tool or record returns one.
         </p>
       </div>
-      {open?.kind === "add" && <SecretForm change={change} onClose={close} onSend={send} />}
-      {open?.kind === "set" && <SecretForm secret={open.secret} change={change} onClose={close} onSend={send} />}
-      {open?.kind === "bind" && <BindHosts name={open.secret.name} file={value?.file} onClose={close} />}
-      {open?.kind === "remove" && (
+      {open && <Opened {...{ open, change, onSend: send, onRemove: remove }} file={value?.file} onClose={close} />}
+    </>
+  );
+}
+
+interface OpenedProps {
+  readonly open: Open;
+  readonly change: SentChange;
+  readonly file: string | undefined;
+  readonly onSend: (name: string, value: string, version: number) => Promise<void>;
+  readonly onRemove: (secret: ListedSecret) => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function Opened({ open, change, file, onSend, onRemove, onClose }: OpenedProps) {
+  switch (open.kind) {
+    case "add":
+      return <SecretForm {...{ change, onClose, onSend }} />;
+    case "set":
+      return <SecretForm {...{ change, onClose, onSend }} secret={open.secret} />;
+    case "bind":
+      return <BindHosts name={open.secret.name} file={file} onClose={onClose} />;
+    case "remove":
+      return (
         <Confirm
           title={`Remove ${open.secret.name}?`}
           action="Remove secret"
           isSending={change.isSending}
-          onConfirm={() => void remove(open.secret)}
-          onClose={close}
+          onConfirm={() => void onRemove(open.secret)}
+          onClose={onClose}
         >
           {change.problem !== "" && <Problem message={change.problem} />}
           <p>{describeRemoval(open.secret)} The value cannot be brought back.</p>
         </Confirm>
-      )}
-    </>
-  );
+      );
+    default:
+      return open satisfies never;
+  }
 }
 
 function describe(secrets: readonly ListedSecret[]): string {

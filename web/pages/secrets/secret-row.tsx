@@ -12,7 +12,7 @@ interface SecretRowProps {
 
 export function SecretRow({ secret, onOpen }: SecretRowProps) {
   const now = useNow();
-  const { name, version, setAt = 0, usedBy, boundTo, lastUse } = secret;
+  const { name, version, usedBy, boundTo, lastUse } = secret;
   const isMissing = version === undefined;
   return (
     <tr>
@@ -22,15 +22,7 @@ export function SecretRow({ secret, onOpen }: SecretRowProps) {
         </code>
       </td>
       <td class="second">
-        {isMissing ? (
-          <Status tone="bad">not set</Status>
-        ) : (
-          <Status tone="ok">
-            <span title={formatTime(setAt)}>
-              set, version {version}, <Ago at={setAt} now={now} />
-            </span>
-          </Status>
-        )}
+        <SetState secret={secret} now={now} />
       </td>
       <td class="wide soft">
         {usedBy.map((setting) => (
@@ -69,6 +61,17 @@ export function SecretRow({ secret, onOpen }: SecretRowProps) {
         )}
       </td>
     </tr>
+  );
+}
+
+function SetState({ secret: { version, setAt = 0 }, now }: Pick<SecretRowProps, "secret"> & { readonly now: number }) {
+  if (version === undefined) return <Status tone="bad">not set</Status>;
+  return (
+    <Status tone="ok">
+      <span title={formatTime(setAt)}>
+        set, version {version}, <Ago at={setAt} now={now} />
+      </span>
+    </Status>
   );
 }
 
