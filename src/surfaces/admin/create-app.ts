@@ -22,6 +22,7 @@ import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
 
 export interface AppOptions extends HttpDoor {
@@ -180,6 +181,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
+  app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
   app.route("/api/events", live.routes);
   app.route(
