@@ -271,6 +271,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "gateway.ts",
       "near-gateway.ts",
       "omit-repeated.ts",
+      "operator-records.ts",
       "parse-request.ts",
       "reach-near.ts",
       "reach-people.ts",

@@ -18,6 +18,7 @@ import type { Identity, TokenScope } from "../identity/index.ts";
 import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
 import type { GatewaySkills } from "../skills/index.ts";
+import type { OperatorDoor } from "./operator-records.ts";
 import type { PeopleGuide } from "./reach-people.ts";
 
 export type PlanAnswer = Awaited<ReturnType<Gateway["plan"]>>;
@@ -157,4 +158,5 @@ export interface HttpDoor extends SharedDoor {
   readonly identity: Identity;
   /** The folder of the built admin page; everything else works without it. */
   readonly webFolder: string;
+  readonly operator: OperatorDoor;
 }

@@ -47,7 +47,9 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     difference: [HOSTILE],
     suspicious: [HOSTILE],
   } as const;
-  const held = { list: async () => [withheld], approve: async () => [], reject: async () => [] };
+  const fields = [{ path: HOSTILE, before: null, after: HOSTILE, marks: [{ start: 3, end: 9, why: "has a tag" }] }];
+  const review = async () => [{ ...withheld, fields }];
+  const held = { list: async () => [withheld], review, approve: async () => [], reject: async () => [] };
   const { listener, identity } = await startApp(t, webFolder, { approvals: desk, held });
   const code = await identity.sessions.createCode(OPERATOR);
   const context = await getBrowser().newContext();
@@ -65,6 +67,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     servers: "suspicious text",
     tools: "github.createIssue",
     ledger: "Record 2",
+    people: "No valid token",
     sessions: "(this browser)",
     setup: "was called",
   };

@@ -59,6 +59,11 @@ export const PAGES: readonly Page[] = [
     link: { name: "Tools", icon: "tools", group: "Connect", isTab: true },
   },
   {
+    path: "/people",
+    load: () => import("./people/page.tsx"),
+    link: { name: "People and tokens", icon: "people", group: "Connect", roles: ["operator"] },
+  },
+  {
     path: "/ledger",
     load: () => import("./ledger/page.tsx"),
     link: { name: "Ledger", icon: "ledger", group: "Control", roles: ["operator"] },

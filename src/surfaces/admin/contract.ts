@@ -41,22 +41,6 @@ export const statusSchema = z.object({
   upstreams: list(upstreamSchema),
 });
 
-/** `GET /api/withheld`: definitions that wait for an operator. The answer to a decision has those that it covered. */
-export const withheldSchema = z.object({
-  tools: list(
-    z.object({
-      server: z.string(),
-      tool: z.string(),
-      why: z.enum(["new", "changed", "collides"]),
-      digest: z.string(),
-      seenAt: z.number(),
-      difference: list(z.string()),
-      suspicious: z.optional(list(z.string())),
-      rejectedBy: z.optional(z.string()),
-    }),
-  ),
-});
-
 /** What the page shows that can change by itself. `GET /api/events` names what to ask for again. */
 export const TOPICS = ["approvals", "executions", "servers", "skills"] as const;
 
@@ -233,7 +217,6 @@ export const failureSchema = z.object({
 
 export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
 export type StatusAnswer = z.infer<typeof statusSchema>;
-export type WithheldAnswer = z.infer<typeof withheldSchema>;
 export type Topic = (typeof TOPICS)[number];
 export type ToolsAnswer = z.infer<typeof toolsSchema>;
 export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;

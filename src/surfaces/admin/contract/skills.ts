@@ -98,7 +98,7 @@ export const skillReviewSchema = z.object({
 
 /**
  * What a person decides, and the answer is `skillSchema`. `version` and `digest` are those that the person saw: another
- * digest is refused with REQUEST_CONFLICT or REQUEST_NOT_FOUND, and so is a version that somebody decided about.
+ * digest is refused with REQUEST_CONFLICT or REQUEST_NOT_FOUND, and so is a version that was decided about.
  *
  * | Request | Body |
  * | --- | --- |
