@@ -130,15 +130,19 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     ...openOauth(oauth, { ...powers, agents, refuse, tokens, hasPeople, records, clientLogins }, seal),
     local,
     resolve,
-    personOf: async (id) => {
-      const { kind, person = kind === "person" ? id : undefined } = (await resolve(id)) ?? { kind: undefined };
-      return person === OPERATOR.id ? (await local()).person : person;
-    },
+    personOf: createPersonOf(resolve, local),
     refuse,
     canAuthenticate: async () => {
       if (await hasPeople()) return true;
       return tokens.hasValid();
     },
+  };
+}
+
+function createPersonOf(resolve: Identity["resolve"], local: Identity["local"]): Identity["personOf"] {
+  return async (id) => {
+    const { kind, person = kind === "person" ? id : undefined } = (await resolve(id)) ?? { kind: undefined };
+    return person === OPERATOR.id ? (await local()).person : person;
   };
 }
 

@@ -97,14 +97,7 @@ export function createSessions(
   return {
     ...createSessionTokens(powers, refuse, resolve),
     open,
-    async openWhile(isValid, ...login) {
-      const [principal, origin] = login;
-      const opened = await open(...login);
-      if ((await isValid()) && (await resolve(principal.id))) return opened;
-      await end({ id: opened.id }, principal);
-      refuse({ what: "login", reason: "the credential ended meanwhile", origin, principal: principal.id });
-      return undefined;
-    },
+    openWhile: createOpenWhile({ open, end }, refuse, resolve),
     async createCode({ id: principal }, purpose = OPEN) {
       const code = draw();
       await record({ actor: principal, action: "code.created", subject: purpose, detail: {} });
@@ -129,5 +122,20 @@ export function createSessions(
     },
     list: async () => (await store.listSessions(now())).map(({ digest: _, ...summary }) => summary),
     end,
+  };
+}
+
+function createOpenWhile(
+  { open, end }: Pick<Sessions, "end" | "open">,
+  refuse: (refusal: CredentialRefusal) => void,
+  resolve: (id: PrincipalId) => Promise<Principal | undefined>,
+): Sessions["openWhile"] {
+  return async (isValid, ...login) => {
+    const [principal, origin] = login;
+    const opened = await open(...login);
+    if ((await isValid()) && (await resolve(principal.id))) return opened;
+    await end({ id: opened.id }, principal);
+    refuse({ what: "login", reason: "the credential ended meanwhile", origin, principal: principal.id });
+    return undefined;
   };
 }

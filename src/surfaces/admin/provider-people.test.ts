@@ -108,7 +108,7 @@ test("a person of a provider who was removed stays out until an operator adds th
 for (const end of ["reset", "remove"] as const)
   test(`a login at a provider opens nothing if an operator used ${end} meanwhile`, async (t) => {
     const { logIn, identity, room } = await startWithProviders(t);
-    const { addSession } = room.store.identity;
+    const addSession = room.store.identity.addSession.bind(room.store.identity);
     await identity.people.add("zoe", ["operator"], OPERATOR);
     assert.equal((await logIn()).status, 200);
     room.store.identity.addSession = async (row) => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -15,7 +16,7 @@ type Gateway = Awaited<ReturnType<typeof startOauthGateway>>;
 async function send({ url }: Gateway, path: string, init: { method?: string; headers?: object; body?: string } = {}) {
   const { method = "GET", headers = {}, body = "" } = init;
   const sent = request(new URL(path, url), { method, headers: { ...headers }, agent: false });
-  const answered = new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
     sent.once("response", resolve).once("error", reject);
   });
   sent.end(body);

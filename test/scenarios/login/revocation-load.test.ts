@@ -56,17 +56,17 @@ test("under load an ended credential is refused at every check that begins later
   }
 
   const [ending, ended] = [new Set<Credential>(), new Set<Credential>()];
-  let [checks, isOver] = [0, false];
-  const over = { [Symbol.dispose]: () => void (isOver = true) };
+  const state = { checks: 0, isOver: false };
+  const over = { [Symbol.dispose]: () => void (state.isOver = true) };
   const work = async (worker: number): Promise<void> => {
     using _ = over;
-    for (let turn = worker; !isOver; turn += 1) {
+    for (let turn = worker; !state.isOver; turn += 1) {
       const one = credentials[turn % credentials.length];
       assert.ok(one);
       const wasEnded = ended.has(one);
       const isValid = await one.check(turn);
       await pause(); // the checks alone would never let anything else run
-      checks += 1;
+      state.checks += 1;
       if (wasEnded) assert.equal(isValid, false, `${one.name} was ended before this check`);
       if (!ending.has(one)) assert.equal(isValid, true, `${one.name} is not ended`);
     }
@@ -74,8 +74,8 @@ test("under load an ended credential is refused at every check that begins later
   const endAll = async (): Promise<void> => {
     using _ = over;
     for (const one of credentials) {
-      const enough = checks + CHECKS_BETWEEN;
-      while (checks < enough && !isOver) await pause();
+      const enough = state.checks + CHECKS_BETWEEN;
+      while (state.checks < enough && !state.isOver) await pause();
       ending.add(one);
       await one.end();
       ended.add(one);
