@@ -7,6 +7,7 @@ import { GloveboxError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { MINUTE_MS } from "../timing/index.ts";
 
+import { networkOf } from "./network-of.ts";
 import type { IdentityPowers } from "./powers.ts";
 
 export interface LoginLimit {
@@ -46,11 +47,12 @@ export function createLoginLimit({ quotas, record, now, createId, digestFor }: L
     async take(name, origin) {
       const holder = `login ${createId()}`;
       const who = name === undefined ? undefined : Buffer.from(digest(name)).toString("base64url");
+      const network = networkOf(origin);
       const ofPerson = [
-        claim(`both:${who}:${origin}`, MAX_PER_PERSON_AND_ORIGIN),
+        claim(`both:${who}:${network}`, MAX_PER_PERSON_AND_ORIGIN),
         claim(`person:${who}`, MAX_PER_PERSON),
       ];
-      const ofAll = claim(`origin:${origin}`, MAX_PER_ORIGIN);
+      const ofAll = claim(`origin:${network}`, MAX_PER_ORIGIN);
       const claims = [...(who === undefined ? [] : ofPerson), ofAll].map((one) => ({ ...one, holder }));
       const outcome = await quotas.take(claims, now());
       if (outcome.kind === "taken") return holder;

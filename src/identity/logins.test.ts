@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import type { GloveboxError } from "../domain/index.ts";
 import { openTestIdentity } from "./fixtures/open-test-identity.ts";
+import { networkOf } from "./network-of.ts";
 import { createPasswords } from "./passwords.ts";
 import { OPERATOR, toPersonId } from "./principals.ts";
 
@@ -91,6 +92,24 @@ test("guesses of one password from many origins, and of many names from one, are
   for (let name = 0; name < 30; name += 1) assert.equal(await room.enter("wrong", "192.0.2.77", `n${name}`), undefined);
   await assert.rejects(room.enter("wrong", "192.0.2.77", "another"), refusal("LIMIT_QUOTA"));
   assert.equal(await room.enter("wrong", "192.0.2.78", "another"), undefined);
+});
+
+test("the addresses of one IPv6 network count together", async () => {
+  await using room = await openWithAda();
+  for (let attempt = 0; attempt < 5; attempt += 1)
+    assert.equal(await room.enter("wrong password", `2001:db8:0:7::${attempt}:1`), undefined);
+  await assert.rejects(room.enter(PASSWORD, "2001:db8::7:1:2:3:4"), refusal("LIMIT_QUOTA"));
+  assert.ok(await room.enter(PASSWORD, "2001:db8:0:8::1"));
+  const names = ["2001:DB8:0:7::1", "2001:db8::7:0:0:0:1", "2001:0db8:0000:0007:1:2:3:4"];
+  for (const one of names) assert.equal(networkOf(one), "2001:db8:0:7::/64");
+  for (const [one, network] of [
+    ["::1", "0:0:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["1:2:3:4:5:6:7:8", "1:2:3:4::/64"],
+    ["192.0.2.7", "192.0.2.7"],
+    ["", ""],
+  ] as const)
+    assert.equal(networkOf(one), network);
 });
 
 test("right passwords do not count as attempts", async () => {

@@ -8,6 +8,8 @@ import type { Instant } from "../domain/index.ts";
 import type { LedgerEntry } from "../ledger/index.ts";
 import { MINUTE_MS, createRecent } from "../timing/index.ts";
 
+import { networkOf } from "./network-of.ts";
+
 export interface CredentialRefusal {
   /** What was refused: a token, a session, a one-time code or a password. */
   readonly what: "token" | "session" | "code" | "proxy" | "login";
@@ -38,10 +40,11 @@ export function createRefusals({
   const total = { startedAt: 0, records: 0 };
   return ({ what, reason, origin, principal, id }) => {
     const at = now();
-    const known = windows.get(origin);
+    const network = networkOf(origin);
+    const known = windows.get(network);
     const window = known && at - known.startedAt < MINUTE_MS ? known : { startedAt: at, attempts: 0 };
     window.attempts += 1;
-    windows.set(origin, window);
+    windows.set(network, window);
     if (at - total.startedAt >= MINUTE_MS) Object.assign(total, { startedAt: at, records: 0 });
     if (!isRecorded(window.attempts) || total.records >= MAX_RECORDS) return;
     total.records += 1;

@@ -2,6 +2,7 @@
 
 import type { Instant } from "../../domain/index.ts";
 import { createRecent } from "../../timing/index.ts";
+import { networkOf } from "../network-of.ts";
 
 export interface WindowLimits {
   readonly windowMs: number;
@@ -24,7 +25,7 @@ export function createWindows({ windowMs, each, all }: WindowLimits, now: () => 
   };
   return (origin) => {
     const at = now();
-    const own = windows.getOr(origin || ALL, () => ({ startedAt: at, count: 0 }));
+    const own = windows.getOr(networkOf(origin) || ALL, () => ({ startedAt: at, count: 0 }));
     enter(own, at);
     if (own.count > each) return false;
     enter(total, at);
