@@ -35,6 +35,7 @@ import { openHeld, openQueue, openRecords, toSkillRecords } from "./open-records
 import type { Records } from "./open-records.ts";
 
 /** How often a gateway polls the store for requests of the command line, and its rule file. */
+const environment = process.env;
 const POLL_MS = 1_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
@@ -54,9 +55,9 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   await using opened = new AsyncDisposableStack();
   const rooms = await openRooms(settings, options, opened);
   const { host, records, catalog, policy, sandbox, approvals, quotas, checker } = rooms;
-  const [{ store, ledger }, { report, mask }, { analysis }, environment] = [records, host, settings, process.env];
-  const [oauth, providers] = [{ egress: rooms.egress, ...settings.server.oauth }, settings.server.oidc];
-  const identity = await openIdentity({ ...records, now: Date.now, random: drawBytes, oauth, providers });
+  const [{ store, ledger }, { report, mask }, { analysis, profiles, server }] = [records, host, settings];
+  const who = { oauth: { egress: rooms.egress, ...server.oauth }, providers: server.oidc, profiles };
+  const identity = await openIdentity({ ...records, now: Date.now, random: drawBytes, ...who });
   const takeView: Gateway["takeSnapshot"] = async (who, needed) => policy.view(await catalog.takeSnapshot(needed), who);
   const discovery = createDiscovery({ ...rooms, takeView, hide: mask.hide });
   const names = { identity, createId: createExecutionId, createSeed, now: Date.now, owner: nameProcess(), hasEnded };
@@ -207,7 +208,7 @@ function openUpstreams(
   keeper: ChildKeeper,
 ): ReturnType<typeof createUpstreams> {
   const { store, ledger, vault } = records;
-  const powers = { settings, egress, keeper, vault, mask, watchFamily, now: Date.now, environment: process.env };
+  const powers = { settings, egress, keeper, vault, mask, watchFamily, now: Date.now, environment };
   return createUpstreams({
     ...powers,
     paths: createOwnMask(settings, import.meta.dirname, homedir()),

@@ -112,7 +112,7 @@ export async function openOperatorRecords(
       releaseQuota: (execution) =>
         openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost(execution),
     }),
-    openIdentity: () => openIdentity({ ...records, now: Date.now, random: drawBytes }),
+    openIdentity: () => openIdentity({ ...records, now: Date.now, random: drawBytes, profiles: settings.profiles }),
     findPage: () => findPage({ values: store.meta, hasEnded }),
     openDesk: async () => {
       await maskKnownSecrets(settings, vault, host.mask);

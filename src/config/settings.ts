@@ -20,6 +20,9 @@ type PlainSettings = DeepReadonly<
   Pick<CheckedConfig, "catalog" | "clients" | "executions" | "expose" | "journal" | "metrics" | "output" | "results">
 >;
 
+type CheckedProfile = DeepReadonly<CheckedConfig["profiles"][string]>;
+type ProfileSettings = { readonly [Key in keyof CheckedProfile]: Exclude<CheckedProfile[Key], undefined> };
+
 type CheckedProvider = DeepReadonly<CheckedConfig["server"]["oidc"][string]>;
 type LoginProvider = Omit<CheckedProvider, "clientSecret"> & { readonly clientSecret?: SecretTemplate };
 
@@ -60,6 +63,8 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     readonly labelMs: number;
   };
   readonly quotas: QuotaSettings;
+  /** What access tokens with a profile can reach, by its name. */
+  readonly profiles: ReadonlyMap<string, ProfileSettings>;
   readonly audit: { readonly previews: boolean; readonly exports: readonly ExportSettings[] };
   /** Which records are deleted; none without a limit. */
   readonly ledger: { readonly retention: { readonly days?: number; readonly records?: number } };

@@ -57,7 +57,7 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
   if (!isAbsolute(context.folder)) throw new TypeError("The folder of the settings must be an absolute path");
   const { folder, environment } = context;
   const { $schema: _, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, ...others } = config;
-  const { policy, quotas, audit, ledger, traces, anomalies, approvals, store, skills, ...plain } = others;
+  const { policy, quotas, profiles, audit, ledger, traces, anomalies, approvals, store, skills, ...plain } = others;
   const { webhook } = anomalies;
   const { url, ...rest } = store;
   const place = toStorePlace(url, context);
@@ -83,6 +83,7 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
     analysis: { ...analysis, rules: defined(analysis.rules) },
     policy: toPolicy(policy, folder),
     quotas: { ...quotas, prices: new Map(Object.entries(quotas.prices)) },
+    profiles: mapEntries(profiles, String, (profile) => defined(profile)),
     audit: { previews: audit.previews, exports: audit.export.map((entry) => toExport(entry, context)) },
     ledger: { retention: defined(ledger.retention) },
     traces: { enabled: traces.enabled, endpoint: traces.endpoint, headers: toTemplates(traces.headers, environment) },

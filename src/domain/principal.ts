@@ -12,6 +12,8 @@ interface Access {
   readonly servers?: readonly string[];
   /** Tool patterns, as in rules. */
   readonly tools?: readonly string[];
+  /** Those of its profile; a tool must match one of each list. */
+  readonly profileTools?: readonly string[];
   readonly effects?: readonly Effect[];
 }
 

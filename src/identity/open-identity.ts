@@ -26,6 +26,7 @@ import { createPending } from "./pending.ts";
 import type { IdentityPowers } from "./powers.ts";
 import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
 import { toAdopted, toPerson } from "./principals.ts";
+import type { Profiles } from "./profiles.ts";
 import type { ProviderSettings } from "./providers/provider-client.ts";
 import { LOGIN_SECONDS, createProviderLogins } from "./providers/provider-logins.ts";
 import type { ProviderLogins } from "./providers/provider-logins.ts";
@@ -70,6 +71,8 @@ export interface IdentityOptions {
   readonly oauth?: OauthOptions;
   /** Where people log in, by name. Needs `oauth`, whose egress rules hold for them too. */
   readonly providers?: ReadonlyMap<string, ProviderSettings>;
+  /** What access tokens with a profile can reach. */
+  readonly profiles?: Profiles;
   /** How passwords are hashed. Default: with the cost of the product. */
   readonly passwords?: Passwords;
 }
@@ -78,7 +81,7 @@ const ID_BYTES = 12;
 
 /** Owns nothing that must be closed. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { store, ledger, vault, now, oauth, providers = new Map<never, never>() } = options;
+  const { store, ledger, vault, now, oauth, providers = new Map(), profiles = new Map() } = options;
   const seal = await vault.openSeal();
   const powers = createPowers(options, seal, async (id) => (await resolve(id)) !== undefined);
   const refuse = createRefusals({ record: (entry) => void ledger.write(entry, "batched").catch(() => undefined), now });
@@ -107,7 +110,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     return token === undefined ? undefined : tokens.resolve(token);
   };
 
-  const tokens = createTokens(powers, refuse, { isPerson, mayActFor: (name) => agents.mayActFor(name) });
+  const tokens = createTokens(powers, refuse, { isPerson, mayActFor: (name) => agents.mayActFor(name), profiles });
   const sessions = createSessions(powers, refuse, resolve);
   const passwords = options.passwords ?? createPasswords();
   const limit = createLoginLimit({ ...powers, quotas: store.quotas });

@@ -4,6 +4,8 @@ import { GloveboxError, defined, parsePrincipalId } from "../domain/index.ts";
 import type { Principal, PrincipalId } from "../domain/index.ts";
 
 import type { StoredPerson, StoredToken } from "./powers.ts";
+import { narrow } from "./profiles.ts";
+import type { Profiles } from "./profiles.ts";
 import { parseRoles, parseScopes } from "./scopes.ts";
 
 const OPERATOR_ID = toId("operator");
@@ -109,8 +111,13 @@ export function nameOfToken(id: string): string | undefined {
 }
 
 /** `execute:read` without `execute` allows reads only. */
-export function toTokenPrincipal(row: StoredToken): Principal {
-  const { name, kind, person, scopes, servers, tools, executionsPerMinute } = row;
+export function toTokenPrincipal(row: StoredToken, profiles: Profiles): Principal {
+  const whole = toWholePrincipal(row);
+  return row.profile === undefined ? whole : narrow(whole, profiles.get(row.profile) ?? {});
+}
+
+function toWholePrincipal({ name, kind, person, scopes, ...row }: StoredToken): Principal {
+  const { servers, tools, executionsPerMinute } = row;
   const effects = parseScopes(scopes).includes("execute") ? undefined : (["read"] as const);
   const access = defined({ servers, tools, effects });
   const isNamed = nameOfPerson(person) !== undefined;

@@ -64,6 +64,52 @@ test("a token for reads is limited to reads, and one without agent scopes belong
   assert.deepEqual([service?.kind, service?.roles], ["service", undefined]);
 });
 
+test("a token with a profile has what both allow, and nothing once the configuration lacks the profile", async () => {
+  const profiles = new Map<string, object>([
+    ["both", { servers: ["files", "mail"], tools: ["*.read*"], effects: ["read", "write"], executionsPerMinute: 9 }],
+    ["tools", { tools: ["files.*"] }],
+    ["nothing", {}],
+  ]);
+  await using room = await openTestIdentity(undefined, undefined, profiles);
+  const { tokens } = room.identity;
+  const create = async (name: string, more: object) => {
+    const made = await tokens.create({ name, scopes: ["execute"], ...more }, OPERATOR);
+    const find = async () => (await tokens.verify(made.token, HERE))?.principal;
+    return { ...made, find, principal: await find() };
+  };
+  const own = { servers: ["files", "git"], tools: ["files.readFile"], executionsPerMinute: 20 };
+  const whole = await create("whole", { profile: "both", ...own });
+  assert.deepEqual(whole.principal?.access, {
+    servers: ["files"],
+    tools: ["files.readFile"],
+    profileTools: ["*.read*"],
+    effects: ["read", "write"],
+  });
+  assert.equal(whole.principal.executionsPerMinute, 9);
+  assert.deepEqual(whole.reach.can, [
+    "call tools that match files.readFile and also *.read* with the effects read, write of the servers files, as far as the rules allow",
+    "start at most 9 executions in a minute",
+    "reach more if the profile both is changed",
+  ]);
+  const plain = await create("plain", { profile: "both", executionsPerMinute: 3 });
+  assert.deepEqual([plain.principal?.access?.servers, plain.principal?.executionsPerMinute], [["files", "mail"], 3]);
+  assert.deepEqual((await create("tools", { profile: "tools" })).principal?.access, { profileTools: ["files.*"] });
+  const reader = await create("reader", { profile: "both", scopes: ["execute:read"] });
+  assert.deepEqual(reader.principal?.access?.effects, ["read"]);
+  const empty = await create("empty", { profile: "nothing" });
+  assert.deepEqual(empty.principal?.access, { servers: [] });
+  assert.match(empty.reach.can.join(), /^call every tool of no server/);
+  for (const profile of ["other", "", "__proto__"])
+    await assert.rejects(tokens.create({ name: "wrong", scopes: ["execute"], profile }, OPERATOR), (thrown) => {
+      assert.equal(Object(thrown).code, "REQUEST_NOT_FOUND");
+      return /both, tools, nothing/.test(JSON.stringify(Object(thrown).details));
+    });
+  assert.deepEqual(tokens.profiles, ["both", "tools", "nothing"]);
+  profiles.delete("both");
+  assert.deepEqual((await whole.find())?.access, { servers: [], tools: ["files.readFile"] });
+  assert.equal((await tokens.resolve("whole"))?.access?.servers?.length, 0);
+});
+
 test("unknown, mistyped, oversized, expired and revoked tokens are refused, and each refusal is recorded", async () => {
   await using room = await openTestIdentity();
   const { tokens } = room.identity;

@@ -6,8 +6,12 @@ import { GloveboxError, defined } from "../domain/index.ts";
 import type { Instant, JsonObject, Principal, PrincipalId } from "../domain/index.ts";
 import { MINUTE_MS, createRecent } from "../timing/index.ts";
 
+import { describeReach } from "./describe-reach.ts";
+import type { TokenReach } from "./describe-reach.ts";
 import type { IdentityPowers, StoredToken } from "./powers.ts";
 import { OPERATOR, nameOfPerson, notAdmitted, parseClientName, toTokenId, toTokenPrincipal } from "./principals.ts";
+import { parseProfile } from "./profiles.ts";
+import type { Profiles } from "./profiles.ts";
 import type { CredentialRefusal } from "./record-refusals.ts";
 import { isOfAgent, parseScopes } from "./scopes.ts";
 import type { TokenScope } from "./scopes.ts";
@@ -24,9 +28,18 @@ export interface TokenRequest {
   readonly servers?: readonly string[];
   readonly tools?: readonly string[];
   readonly executionsPerMinute?: number;
+  /** Narrows it to what the configuration says under this name, at each check. */
+  readonly profile?: string;
   readonly expiresAt?: Instant;
   /** Revokes the present token of this name, whose records the new one continues. */
   readonly replace?: boolean;
+}
+
+interface CreatedToken {
+  readonly token: string;
+  readonly summary: TokenSummary;
+  /** What a finder of it could do. */
+  readonly reach: TokenReach;
 }
 
 export interface VerifiedToken {
@@ -37,10 +50,12 @@ export interface VerifiedToken {
 
 export interface Tokens {
   /** Returns the text of the token, which nothing else ever does. Throws REQUEST_INVALID or REQUEST_CONFLICT. */
-  create(request: TokenRequest, by: Principal): Promise<{ readonly token: string; readonly summary: TokenSummary }>;
+  create(request: TokenRequest, by: Principal): Promise<CreatedToken>;
   /** Returns `undefined` for a text that is not a valid token. Effective at once after a revocation in any process. */
   verify(text: string, origin: string): Promise<VerifiedToken | undefined>;
   list(): Promise<readonly TokenSummary[]>;
+  /** The names that a token can be bound to. */
+  readonly profiles: readonly string[];
   /** Throws REQUEST_NOT_FOUND for an unknown or revoked one. */
   revoke(id: string, by: Principal): Promise<TokenSummary>;
   /** The principal of the valid token with this name. */
@@ -63,7 +78,7 @@ const MAX_NOTED = 10_000;
 export function createTokens(
   powers: IdentityPowers,
   refuse: (refusal: CredentialRefusal) => void,
-  people: TokenPeople,
+  { profiles, ...people }: TokenPeople & { readonly profiles: Profiles },
 ): Tokens {
   const { store, record, now, random, createId } = powers;
   const digest = powers.digestFor("tokens of agents and services");
@@ -72,7 +87,7 @@ export function createTokens(
 
   return {
     async create(request, by) {
-      const row = { ...toRow(request, by, now()), id: `tk_${createId()}` };
+      const row = { ...toRow(request, { by, now: now(), profiles }), id: `tk_${createId()}` };
       if (row.person !== OPERATOR.id) await refuseUnlessAdmitted(row, people);
       refuseOtherPerson(row, await store.findToken({ name: row.name }));
       const token = createTokenText(random);
@@ -81,20 +96,23 @@ export function createTokens(
       const replaced = await store.addToken(whole, request.replace === true);
       if (!replaced) throw nameTaken(row.name);
       for (const one of replaced) await recordRevoked(one, by.id);
-      return { token, summary: toSummary(whole) };
+      const { access, executionsPerMinute } = toTokenPrincipal(whole, profiles);
+      const reach = describeReach({ ...whole, ...access, ...defined({ executionsPerMinute }) });
+      return { token, summary: toSummary(whole), reach };
     },
     async verify(text, origin) {
       const row = text.length > MAX_TOKEN_CHARS || !isTokenText(text) ? undefined : await find(text);
       const problem = row ? await findProblem(row) : "unknown";
       if (row && problem === undefined) {
         note(row, now());
-        return { id: row.id, principal: toTokenPrincipal(row), scopes: parseScopes(row.scopes) };
+        return { id: row.id, principal: toTokenPrincipal(row, profiles), scopes: parseScopes(row.scopes) };
       }
       const known = row && { principal: toTokenId(row.name), id: row.id };
       refuse({ what: "token", reason: problem ?? "unknown", origin, ...known });
       return undefined;
     },
     list: async () => (await store.listTokens()).map(toSummary),
+    profiles: [...profiles.keys()],
     async revoke(id, by) {
       const revoked = await store.revokeToken(id, { at: now(), by: by.id });
       if (!revoked) throw notFound(id);
@@ -103,12 +121,9 @@ export function createTokens(
     },
     async resolve(name) {
       const row = await store.findToken({ name });
-      return row && (await findProblem(row)) === undefined ? toTokenPrincipal(row) : undefined;
+      return row && (await findProblem(row)) === undefined ? toTokenPrincipal(row, profiles) : undefined;
     },
-    async hasValid() {
-      for (const row of await store.listTokens()) if ((await findProblem(row)) === undefined) return true;
-      return false;
-    },
+    hasValid: async () => (await Promise.all((await store.listTokens()).map(findProblem))).includes(undefined),
   };
 
   async function find(text: string): Promise<StoredToken | undefined> {
@@ -159,7 +174,10 @@ async function refuseUnlessAdmitted(
   if (kind === "agent" && !(await people.mayActFor(name))) throw notAdmitted(name);
 }
 
-function toRow(request: TokenRequest, by: Principal, now: Instant): Omit<StoredToken, "id" | "digest"> {
+function toRow(
+  request: TokenRequest,
+  { by, now, profiles }: { readonly by: Principal; readonly now: Instant; readonly profiles: Profiles },
+): Omit<StoredToken, "id" | "digest"> {
   const { executionsPerMinute, expiresAt, person = by.id } = request;
   const scopes = parseScopes(request.scopes);
   if (expiresAt !== undefined && expiresAt <= now) throw invalid("The token would already have expired");
@@ -174,6 +192,7 @@ function toRow(request: TokenRequest, by: Principal, now: Instant): Omit<StoredT
       servers: parseEntries(request.servers, "server"),
       tools: parseEntries(request.tools, "tool"),
       executionsPerMinute,
+      profile: parseProfile(request.profile, profiles),
       expiresAt,
     }),
   };
@@ -199,9 +218,10 @@ function describe({
   servers,
   tools,
   executionsPerMinute,
+  profile,
   expiresAt,
 }: StoredToken): JsonObject {
-  return { id, kind, person, scopes, ...defined({ servers, tools, executionsPerMinute, expiresAt }) };
+  return { id, kind, person, scopes, ...defined({ servers, tools, executionsPerMinute, profile, expiresAt }) };
 }
 
 function invalid(message: string): GloveboxError {

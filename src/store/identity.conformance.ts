@@ -169,7 +169,8 @@ function describeTokens(open: OpenStore): void {
   test("a token is found by its digest, and its name is never taken by another", async () => {
     await using store = await open();
     const { identity } = store;
-    const whole = token("tk_1", "ci", { servers: ["files"], tools: ["files.*"], executionsPerMinute: 5, expiresAt: 9 });
+    const narrow = { servers: ["files"], tools: ["files.*"], executionsPerMinute: 5, profile: "p" };
+    const whole = token("tk_1", "ci", { ...narrow, expiresAt: 9 });
     assert.deepEqual(await identity.addToken(whole, false), []);
     assert.deepEqual(await identity.findToken({ digest: whole.digest }), whole);
     assert.deepEqual(await identity.findToken({ name: "CI" }), whole);

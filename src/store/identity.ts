@@ -28,6 +28,7 @@ export const TOKEN = createShape({
   servers: optional(texts),
   tools: optional(texts),
   executionsPerMinute: optional(integer),
+  profile: optional(text),
   createdAt: integer,
   createdBy: text,
   expiresAt: optional(integer),

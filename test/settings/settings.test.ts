@@ -42,6 +42,7 @@ import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
 import { SKILL_OBSERVATIONS } from "./observe-skills.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
 import { OAUTH_OBSERVATIONS } from "./observe-oauth.ts";
+import { PROFILE_OBSERVATIONS } from "./observe-profiles.ts";
 import { OIDC_OBSERVATIONS } from "./observe-oidc.ts";
 import { LISTEN_OBSERVATIONS } from "./observe-server.ts";
 import { SERVED_OBSERVATIONS } from "./observe-served.ts";
@@ -144,6 +145,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...LISTEN_OBSERVATIONS,
   ...OAUTH_OBSERVATIONS,
   ...OIDC_OBSERVATIONS,
+  ...PROFILE_OBSERVATIONS,
   ...NOTIFY_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...JOURNAL_OBSERVATIONS,

@@ -12,6 +12,7 @@ import { auditSchema, ledgerSchema } from "./audit-schema.ts";
 import { isSqliteUrl } from "../formats.ts";
 import { egressSchema } from "./network-schema.ts";
 import { policySchema } from "./policy-schema.ts";
+import { profilesSchema } from "./profiles-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { serverSchema as listenSchema } from "./server-schema.ts";
@@ -49,6 +50,7 @@ export const configSchema = z.strictObject({
   analysis: analysisSchema,
   policy: policySchema,
   quotas: quotasSchema,
+  profiles: profilesSchema,
   catalog: z
     .strictObject({
       learn: flag(true, "Learn the result types of tools whose servers do not declare them. Values are never stored."),

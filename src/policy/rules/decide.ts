@@ -78,10 +78,10 @@ export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, 
 /** A pattern that may mean another tool covers neither: what is unclear is outside. */
 function isBeyondAccess(tool: Tool, { access }: Pick<Principal, "access">): boolean {
   if (!access) return false;
-  const { servers, tools, effects } = access;
+  const { servers, tools, profileTools, effects } = access;
   if (servers && !servers.includes(tool.origin.connector)) return true;
   if (effects && !effects.includes(tool.effect)) return true;
-  return tools !== undefined && matchTool(tools, formsOf(tool)) !== "yes";
+  return [tools, profileTools].some((one) => one !== undefined && matchTool(one, formsOf(tool)) !== "yes");
 }
 
 export function toSubject(tool: Tool, principal: Principal): RuleSubject {

@@ -392,4 +392,8 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE learned_shapes;
   ALTER TABLE shapes_of_owners RENAME TO learned_shapes;
 `,
+  // The profile of a token.
+  `
+  ALTER TABLE tokens ADD COLUMN profile TEXT;
+`,
 ];

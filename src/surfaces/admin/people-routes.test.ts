@@ -128,6 +128,7 @@ test("an operator makes and revokes access tokens over the API, and sees what a 
   const listed = await root.ask("GET", "/api/tokens");
   assert.equal(accessTokensSchema.parse(JSON.parse(listed.body)).tokens[0]?.id, made.id);
   assert.doesNotMatch(listed.body, /gbx_|digest/);
+  assert.equal(await root.status("POST", "/api/tokens", { ...request, name: "other", profile: "unknown" }), 404);
   for (const person of ["zoe", "Ada!", ""])
     assert.notEqual(await root.status("POST", "/api/tokens", { ...request, name: "other", person }), 200, person);
   const revoked = await root.read(accessTokenSchema, "DELETE", `/api/tokens/${made.id}`);

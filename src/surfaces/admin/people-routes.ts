@@ -5,7 +5,6 @@ import * as z from "zod";
 
 import { GloveboxError, defined, hasRole, parsePrincipalId } from "../../domain/index.ts";
 import type { PrincipalId } from "../../domain/index.ts";
-import { describeReach } from "../../identity/index.ts";
 import type { Identity } from "../../identity/index.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import { requireRole } from "./authenticate.ts";
@@ -33,6 +32,7 @@ const TOKEN = z.strictObject({
   tools: z.array(z.string()).optional(),
   person: z.string().optional(),
   executionsPerMinute: z.int().min(1).optional(),
+  profile: z.string().optional(),
   expiresAt: z.int().optional(),
   replace: z.boolean().optional(),
 });
@@ -95,13 +95,15 @@ function addPersons(routes: Hono<AppEnv>, { identity, auth, pageUrl }: PeopleDoo
 }
 
 function addTokens(routes: Hono<AppEnv>, tokens: Identity["tokens"]): void {
-  routes.get("/tokens", async (c) => c.json({ tokens: await tokens.list() } satisfies AccessTokensAnswer));
+  routes.get("/tokens", async (c) =>
+    c.json({ tokens: await tokens.list(), profiles: tokens.profiles } satisfies AccessTokensAnswer),
+  );
   routes.post("/tokens", async (c) => {
     const { person, name, scopes, ...rest } = parseRequest(TOKEN, await readBody(c.req.raw), "body");
     const behind = person === undefined ? undefined : toPerson(person);
     const request = { name, scopes, ...defined({ ...rest, person: behind }) };
-    const { token, summary } = await tokens.create(request, c.get("caller").principal);
-    return c.json({ token, reach: describeReach(summary), ...summary } satisfies CreatedTokenAnswer);
+    const { summary, ...created } = await tokens.create(request, c.get("caller").principal);
+    return c.json({ ...created, ...summary } satisfies CreatedTokenAnswer);
   });
   routes.delete("/tokens/:id", async (c) =>
     c.json((await tokens.revoke(c.req.param("id"), c.get("caller").principal)) satisfies AccessTokenAnswer),

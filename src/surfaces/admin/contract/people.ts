@@ -39,6 +39,7 @@ const accessToken = {
   servers: z.optional(list(z.string())),
   tools: z.optional(list(z.string())),
   executionsPerMinute: z.optional(z.number()),
+  profile: z.optional(z.string()),
   createdAt: z.number(),
   createdBy: z.string(),
   expiresAt: z.optional(z.number()),
@@ -50,12 +51,12 @@ const accessToken = {
 /** The answer to `DELETE /api/tokens/:id`. */
 export const accessTokenSchema = z.object(accessToken);
 
-/** `GET /api/tokens`, newest first. */
-export const accessTokensSchema = z.object({ tokens: list(accessTokenSchema) });
+/** `GET /api/tokens`, newest first. `profiles` are the names that a new one can have. */
+export const accessTokensSchema = z.object({ tokens: list(accessTokenSchema), profiles: list(z.string()) });
 
 /**
- * `POST /api/tokens` with `{ "name", "scopes", "servers"?, "tools"?, "person"?, "executionsPerMinute"?, "expiresAt"?,
- * "replace"? }`. The only answer that has the token; `reach` is what a finder of it can do.
+ * `POST /api/tokens` with `{ "name", "scopes", "servers"?, "tools"?, "person"?, "executionsPerMinute"?, "profile"?,
+ * "expiresAt"?, "replace"? }`. The only answer that has the token; `reach` is what a finder of it can do.
  */
 export const createdTokenSchema = z.object({
   ...accessToken,

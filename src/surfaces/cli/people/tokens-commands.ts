@@ -4,8 +4,8 @@ import type { Command } from "commander";
 
 import { GloveboxError, defined, parsePrincipalId } from "../../../domain/index.ts";
 import type { PrincipalId } from "../../../domain/index.ts";
-import { SCOPES, describeReach } from "../../../identity/index.ts";
-import type { TokenSummary } from "../../../identity/index.ts";
+import { SCOPES } from "../../../identity/index.ts";
+import type { Tokens, TokenSummary } from "../../../identity/index.ts";
 import { parseCount, parseFuture } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { printLine } from "../print.ts";
@@ -17,6 +17,7 @@ interface CreateFlags {
   readonly person?: string;
   readonly expires?: string;
   readonly perMinute?: number;
+  readonly profile?: string;
   readonly replace?: boolean;
 }
 
@@ -35,13 +36,14 @@ export function addTokens(program: Command, { addCommand, addJsonCommand }: Comm
     .option("--person <name>", "the person behind it (default: you)")
     .option("--expires <time>", "a date, or a duration such as 30d")
     .option("--per-minute <number>", "at most this many executions in a minute", parseCount)
+    .option("--profile <name>", "only what `profiles` of the configuration has under this name")
     .option("--replace", "revoke the token of this name; the new one continues its records");
   addCommand(tokens, "revoke <id>", "revoke a token, within a second and for good", revokeToken);
 }
 
 async function createToken(invocation: Invocation<CreateFlags>, name: string): Promise<void> {
   const { flags, powers, principal, terminal, openRecords, print } = invocation;
-  const { scopes = [], servers, tools, person, expires, perMinute, replace } = flags;
+  const { scopes = [], servers, tools, person, expires, perMinute, profile, replace } = flags;
   await using records = await openRecords();
   const { tokens } = await records.openIdentity();
   const behind = person === undefined ? undefined : toPerson(person);
@@ -49,11 +51,12 @@ async function createToken(invocation: Invocation<CreateFlags>, name: string): P
   const request = {
     name,
     scopes,
-    ...defined({ servers, tools, person: behind, expiresAt, executionsPerMinute: perMinute, replace }),
+    ...defined({ servers, tools, person: behind, expiresAt, executionsPerMinute: perMinute, profile, replace }),
   };
-  const { token, summary } = await tokens.create(request, principal);
+  const created = await tokens.create(request, principal);
+  const { token, summary } = created;
   const { id, scopes: granted } = summary;
-  for (const line of showReach(summary)) printLine(terminal.stderr, line);
+  for (const line of showReach(created)) printLine(terminal.stderr, line);
   const until = summary.expiresAt === undefined ? null : new Date(summary.expiresAt).toISOString();
   print({ id, token, scopes: granted, expiresAt: until }, [token]);
 }
@@ -66,9 +69,7 @@ function toPerson(name: string): PrincipalId {
   });
 }
 
-function showReach(summary: TokenSummary): readonly string[] {
-  const { id, name } = summary;
-  const { until, can } = describeReach(summary);
+function showReach({ summary: { id, name }, reach: { until, can } }: Awaited<ReturnType<Tokens["create"]>>) {
   return [
     `Token ${id} (token:${name}). It is not shown again. Anyone who has it can, ${until}:`,
     ...can.map((one) => `  ${one}`),
