@@ -1,7 +1,7 @@
 /** What only the machine can provide: time, randomness, ids, a log on standard error, and one mask per gateway. */
 
-import { readVersion } from "./config/index.ts";
 import { GloveboxError, describeError, parseApprovalId, parseExecutionId, parseResultId } from "./domain/index.ts";
+import { readVersion } from "./surfaces/index.ts";
 import { cleanText } from "./text/index.ts";
 import { createMask, createRandom } from "./vault/index.ts";
 import type { Mask } from "./vault/index.ts";

@@ -11,7 +11,6 @@ export { parseNetworkPolicy } from "./schema/network-schema.ts";
 export type { WrittenNetworkPolicy } from "./schema/network-schema.ts";
 export { parseLimits } from "./schema/sandbox-schema.ts";
 export { parseSettings } from "./parse-settings.ts";
-export { readVersion } from "./read-version.ts";
 export { readTextFile } from "./read/read-text-file.ts";
 export { createConfigSchema, defineConfig } from "./schema/schema.ts";
 export type { GloveboxConfig } from "./schema/schema.ts";
