@@ -39,10 +39,12 @@ export const desk = defineAdapter({
       },
       effect: "write",
       run: ({ id, person }) => {
-        const found = books.get(String(id));
-        if (!found) throw new Error(`Book ${String(id)} does not exist`);
+        // Glovebox has checked the schema; this tells the compiler.
+        if (typeof id !== "string" || typeof person !== "string") throw new TypeError("id and person must be strings");
+        const found = books.get(id);
+        if (!found) throw new Error(`Book ${id} does not exist`);
         if (found.lentTo !== null) throw new Error(`${found.lentTo} has it`);
-        found.lentTo = String(person);
+        found.lentTo = person;
         return { id, ...found };
       },
     },

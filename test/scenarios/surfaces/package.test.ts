@@ -95,12 +95,13 @@ describe("the packed product", () => {
   test("a program that esbuild bundles runs with the package external, and is refused with a remedy without that", async () => {
     const entry = join(product.folder, "app.ts");
     copyFileSync(join(product.installed, "examples/library/embed.ts"), entry);
-    const options = { entryPoints: [entry], bundle: true, platform: "node", format: "esm", target: "node22" } as const;
-    await build({ ...options, outfile: join(product.folder, "out/apart.mjs"), external: ["glovebox"] });
+    const options = { bundle: true, platform: "node", format: "esm", target: "node22", logLevel: "silent" } as const;
+    const entryPoints = [entry];
+    await build({ ...options, entryPoints, outfile: join(product.folder, "out/apart.mjs"), external: ["glovebox"] });
     const apart = product.run([], { script: join(product.folder, "out/apart.mjs") });
     assert.deepEqual([apart.code, apart.stdout], [0, "completed [ 'Ada likes tea' ]\n"], apart.stderr);
-    const whole = { ...options, outfile: join(product.folder, "out/whole.mjs"), external: ["typescript", "workerd"] };
-    await build({ ...whole, logLevel: "silent" });
+    const external = ["typescript", "workerd"];
+    await build({ ...options, entryPoints, outfile: join(product.folder, "out/whole.mjs"), external });
     const bundled = product.run([], { script: join(product.folder, "out/whole.mjs") });
     assert.equal(bundled.code, 1);
     assert.match(bundled.stderr, /Glovebox was bundled into another file/);
