@@ -154,7 +154,7 @@ test(
 
     const { path } = operator.settings.store;
     using database = new DatabaseSync(path);
-    database.exec("DROP TRIGGER ledger_is_not_edited; UPDATE ledger SET actor = 'somebody' WHERE seq = 2");
+    database.exec("DROP TRIGGER ledger_is_not_edited; UPDATE ledger SET actor = 'another' WHERE seq = 2");
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByRole("alert").getByText("Record 2: the record was changed").waitFor();
     assert.deepEqual(complaints, []);

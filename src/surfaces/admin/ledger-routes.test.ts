@@ -6,6 +6,8 @@ import { test } from "node:test";
 import { openOperatorDoor } from "../../../test/fixtures/operator-door.ts";
 import { parseLedgerLine, verifyExport } from "../../ledger/index.ts";
 import { OPERATOR } from "../../identity/index.ts";
+import { parseSecretName } from "../../domain/index.ts";
+import { Secret } from "../../vault/index.ts";
 import { createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { proofSchema } from "./contract/ledger.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
@@ -35,6 +37,9 @@ test("filters reach the search as they are, and a wrong one is refused", async (
 
 test("a verification runs once, reports its end, and an export verifies without the gateway", async (t) => {
   const operator = await openOperatorDoor(t);
+  const name = parseSecretName("A");
+  assert.ok(name);
+  await (await operator.openRecords()).vault.set(name, new Secret("value"), "ada");
   const { send, identity } = await startApp(t, undefined, {}, { operator });
   const ask = async (method: string) => {
     const { status, body } = await send("/api/ledger/proof", {
