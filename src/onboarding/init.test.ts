@@ -11,8 +11,6 @@ import { findClientPlaces } from "./find-files.ts";
 import type { Places } from "./find-files.ts";
 import { HOMES, makeHome } from "./fixtures/homes.ts";
 import { eject, init, plan, seal, toConfig } from "./fixtures/init-home.ts";
-import { planInit } from "./plan-init.ts";
-import type { InitOptions, InitPlan } from "./plan-init.ts";
 import { applyUndo, planUndo } from "./undo-init.ts";
 import type { BackupSeal } from "./undo-log.ts";
 
