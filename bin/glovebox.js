@@ -88,7 +88,7 @@ if (isNewEnough(process.versions.node)) {
   if (node) startAgain(node);
   else {
     console.error(
-      `Glovebox needs Node ${OLDEST.join(".")} or newer and this is ${process.versions.node}: install a newer Node, or run npx -p node-${process.platform}-${process.arch}@24 -p glovebox glovebox`,
+      `Glovebox needs Node ${OLDEST.join(".")} or newer and this is ${process.versions.node}: install a newer Node`,
     );
     process.exit(2);
   }

@@ -1,4 +1,4 @@
-// A program as a model would write it. Run it with `npx glovebox run examples/demo.ts`, in any folder.
+// A program as a model would write it. Run it with `npx --no-install glovebox run examples/demo.ts`, in any folder.
 // `inventory` is the demo upstream: a global object whose methods are tools.
 
 const [{ products }, { orders }] = await Promise.all([inventory.listProducts({}), inventory.listOrders({})]);

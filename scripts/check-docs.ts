@@ -26,6 +26,9 @@ const NPM_COMMANDS = new Set(
 );
 /** At the start of a command, after a pipe or behind `npx`: elsewhere the word is a name that a person chose. */
 const GLOVEBOX_CALL = /(?:^|[|&;$] *|\bnpx (?:-\S+ )*)glovebox((?: +[^\s|&;<>#]+)*)/g;
+/** npx would install and run a package of this name from the registry, and it need not be ours. */
+const FETCHING_CALL = /\bnpx (?!--no-install )(?:-\S+ (?:\S+ )??)*glovebox\b/;
+const PRINTING_FILES = "{bin,deploy,examples,src,web}/**/*.{js,ts,tsx,yaml}";
 const PLACEHOLDER = /^[<[(…]|^[A-Z]+…?$/;
 const TEXT_LANGUAGES = new Set(["", "sh", "text", "console"]);
 
@@ -72,6 +75,10 @@ export function checkDocs(folder: string): readonly string[] {
   const found = [
     ...documents.flatMap((document) => checkDocument(document, folder, facts)),
     ...checkDecisionNumbers(documents.map(({ path }) => path)),
+    ...documents.flatMap(({ path, lines }) => checkFetches(path, lines)),
+    ...globSync(PRINTING_FILES, { cwd: folder }).flatMap((path) =>
+      checkFetches(path, readFileSync(join(folder, path), "utf8").split("\n")),
+    ),
   ];
   const problems = [...found, ...compileBlocks(documents)];
   return problems
@@ -207,6 +214,14 @@ function checkDecisionNumbers(paths: readonly string[]): readonly Problem[] {
     numbers.add(number);
     return isTaken ? [{ path, line: 1, message: `another decision has the number ${number}` }] : [];
   });
+}
+
+function checkFetches(path: string, lines: readonly string[]): readonly Problem[] {
+  return lines.flatMap((text, index) =>
+    FETCHING_CALL.test(text)
+      ? [{ path, line: index + 1, message: "npx may fetch the package of a stranger; write npx --no-install glovebox" }]
+      : [],
+  );
 }
 
 function checkLinks(line: string, folder: string, report: Report): void {

@@ -12,13 +12,7 @@ import {
   sessionsSchema,
 } from "../src/surfaces/admin/contract.ts";
 import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
-import {
-  failureSchema,
-  ledgerSchema,
-  statusSchema,
-  toolsSchema,
-  withheldSchema,
-} from "../src/surfaces/admin/contract.ts";
+import { failureSchema, ledgerSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
 import { executionSchema, executionsSchema } from "../src/surfaces/admin/contract/executions.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
@@ -46,14 +40,6 @@ interface ExecutionQuery {
   readonly before?: string | undefined;
   readonly state?: string;
   readonly search?: string;
-}
-
-interface WithheldDecision {
-  readonly verdict: "approve" | "reject";
-  readonly server: string;
-  readonly tool: string;
-  /** Of the definition that the person saw. */
-  readonly digest: string;
 }
 
 interface DecisionChoice {
@@ -109,9 +95,6 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
     cancel: async (id: string) =>
       executionSchema.parse(await change(() => ask(`/api/executions/${id}/cancel`, undefined, "{}"))),
     approvals: async (isAll = false) => approvalsSchema.parse(await ask(`/api/approvals${isAll ? "?all=true" : ""}`)),
-    withheld: async () => withheldSchema.parse(await ask("/api/withheld")),
-    decideWithheld: async (decision: WithheldDecision) =>
-      withheldSchema.parse(await change(() => ask("/api/withheld", undefined, JSON.stringify(decision)))),
     records: async (query: { readonly before?: number | undefined; readonly limit: number }) =>
       ledgerSchema.parse(await ask(`/api/ledger?${toQuery(query)}`)),
     approval: async (id: string) => approvalReviewSchema.parse(await ask(`/api/approvals/${id}`)),

@@ -9,7 +9,7 @@ import { writeFile } from "node:fs/promises";
 const SOURCE = import.meta.dirname;
 const COPIED = ["index.html", "icon.svg", "icon-wait.svg"];
 /** In this order; the first one has every color and size. */
-const STYLES = ["tokens.css", "page.css", "more.css"];
+const STYLES = ["tokens.css", "page.css", "more.css", "control.css", "work.css"];
 
 /** Writes the page, its scripts, styles and icons; overwrites what is there, removes nothing. */
 export async function buildWeb(outFolder: string): Promise<void> {

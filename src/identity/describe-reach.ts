@@ -1,11 +1,15 @@
 /** What a finder of a token could do with it, for the person who makes it. */
 
 import type { TokenScope } from "./scopes.ts";
-import type { TokenSummary } from "./tokens.ts";
 
-type ReachOfToken = Pick<TokenSummary, "executionsPerMinute" | "expiresAt" | "servers" | "tools"> & {
+/** What narrows a token. The admin page describes one that does not exist yet. */
+interface ReachOfToken {
   readonly scopes: readonly string[];
-};
+  readonly servers?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly executionsPerMinute?: number;
+  readonly expiresAt?: number;
+}
 
 const REACHES: Readonly<Partial<Record<TokenScope, string>>> = {
   search: "search and describe these tools",

@@ -1,6 +1,7 @@
 /** The front door of `surfaces`: what the composition root provides and starts. The command line is loaded on demand. */
 
-export type { CliPowers, OperatorRecords, StoredRecords } from "./cli/powers.ts";
+export type { CliPowers } from "./cli/powers.ts";
+export type { OperatorRecords, StoredRecords } from "./operator-records.ts";
 export { createCheck } from "./create-check.ts";
 export { createGateway } from "./create-gateway.ts";
 export { createLibrary } from "./create-library.ts";

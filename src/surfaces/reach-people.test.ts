@@ -31,27 +31,30 @@ function open(more: Partial<PeopleGuideOptions> = {}, stored = new Map<string, s
 
 describe("PeopleGuide.commands", () => {
   it("names the program and the configuration of this store", () => {
-    assert.equal(open().commands(id).show, `npx glovebox approvals show ${id}`);
+    assert.equal(open().commands(id).show, `npx --no-install glovebox approvals show ${id}`);
     const { show, approve, reject } = open({ source: { kind: "file", path: "/a/b-1.json" } }).commands(id);
-    assert.equal(show, `npx glovebox approvals show ${id} --config /a/b-1.json`);
+    assert.equal(show, `npx --no-install glovebox approvals show ${id} --config /a/b-1.json`);
     assert.deepEqual(
       [approve, reject],
-      [`npx glovebox approve ${id} --config /a/b-1.json`, `npx glovebox reject ${id} --config /a/b-1.json`],
+      [
+        `npx --no-install glovebox approve ${id} --config /a/b-1.json`,
+        `npx --no-install glovebox reject ${id} --config /a/b-1.json`,
+      ],
     );
   });
   it("uses the name of the program if it is installed, and npx if that started it", () => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-path-"));
     after(() => rmSync(folder, { recursive: true }));
     const environment = { PATH: `${delimiter}${folder}` };
-    assert.equal(open({ environment }).commands(id).show, `npx glovebox approvals show ${id}`);
+    assert.equal(open({ environment }).commands(id).show, `npx --no-install glovebox approvals show ${id}`);
     writeFileSync(join(folder, "glovebox"), "");
     assert.equal(open({ environment }).commands(id).show, `glovebox approvals show ${id}`);
     const byNpx = open({ environment: { ...environment, npm_command: "exec" } });
-    assert.equal(byNpx.commands(id).show, `npx glovebox approvals show ${id}`);
+    assert.equal(byNpx.commands(id).show, `npx --no-install glovebox approvals show ${id}`);
   });
   it("quotes a path that a shell would split or run", () => {
     const { show } = open({ source: { kind: "file", path: "/a b/$(x)'.json" } }).commands(id);
-    assert.equal(show, String.raw`npx glovebox approvals show ${id} --config '/a b/$(x)'\''.json'`);
+    assert.equal(show, String.raw`npx --no-install glovebox approvals show ${id} --config '/a b/$(x)'\''.json'`);
   });
 });
 

@@ -99,7 +99,9 @@ function asObject(raw: unknown) {
 /** By its name if that is on the path, and not because npx put it there. */
 function findProgram({ npm_command: command, PATH: path = "" }: PeopleGuideOptions["environment"]): string {
   const folders = command === "exec" ? [] : path.split(delimiter);
-  return folders.some((folder) => folder !== "" && existsSync(join(folder, "glovebox"))) ? "glovebox" : "npx glovebox";
+  return folders.some((folder) => folder !== "" && existsSync(join(folder, "glovebox")))
+    ? "glovebox"
+    : "npx --no-install glovebox";
 }
 
 /** For a shell; a name without special characters stays readable. */

@@ -104,24 +104,50 @@ describe("check-docs", () => {
   });
 
   test("check-docs reports commands and flags that do not exist", () => {
-    const block = [`${FENCE}sh`, "echo 1 | npx glovebox run --walls-ms 3", "glovebox secrets get NAME --value", FENCE];
-    assert.deepEqual(check("`glovebox fly` and `npx glovebox serve --prot 1`", "`glovebox --verbose`", ...block), [
-      "docs/page.md:1 the command glovebox fly does not exist",
-      "docs/page.md:1 glovebox serve has no --prot",
-      "docs/page.md:2 glovebox has no --verbose",
-      "docs/page.md:4 glovebox run has no --walls-ms",
-      "docs/page.md:5 glovebox secrets has no --value",
-    ]);
+    const block = [
+      `${FENCE}sh`,
+      "echo 1 | npx --no-install glovebox run --walls-ms 3",
+      "glovebox secrets get NAME --value",
+      FENCE,
+    ];
+    assert.deepEqual(
+      check("`glovebox fly` and `npx --no-install glovebox serve --prot 1`", "`glovebox --verbose`", ...block),
+      [
+        "docs/page.md:1 the command glovebox fly does not exist",
+        "docs/page.md:1 glovebox serve has no --prot",
+        "docs/page.md:2 glovebox has no --verbose",
+        "docs/page.md:4 glovebox run has no --walls-ms",
+        "docs/page.md:5 glovebox secrets has no --value",
+      ],
+    );
   });
 
   test("check-docs accepts commands and flags that exist, and the word glovebox as a name", () => {
     const block = [
       `${FENCE}sh`,
       "claude mcp add glovebox http://127.0.0.1",
-      "npx glovebox run a.ts --json --no-analysis",
+      "npx --no-install glovebox run a.ts --json --no-analysis",
     ];
     assert.deepEqual(check("`glovebox COMMAND`, `glovebox secrets set NAME --config x`, `glovebox --version`"), []);
     assert.deepEqual(check(...block, FENCE, "the glovebox flies"), []);
+  });
+
+  test("check-docs refuses a call of npx that may fetch the package of a stranger, and accepts one that cannot", () => {
+    const problem = "npx may fetch the package of a stranger; write npx --no-install glovebox";
+    assert.deepEqual(
+      check("`npx glovebox doctor`", "`npx -y glovebox doctor`", "`npx -p node@24 -p glovebox doctor`"),
+      [`docs/page.md:1 ${problem}`, `docs/page.md:2 ${problem}`, `docs/page.md:3 ${problem}`],
+    );
+    assert.deepEqual(check("`npx --no-install glovebox doctor`", "npx, not glovebox, and `npx cowsay`"), []);
+    const root = join(folder, String((folders += 1)));
+    for (const [name, text] of [
+      ["bad.ts", 'print("npx glovebox run")'],
+      ["good.ts", 'print("npx --no-install glovebox run")'],
+    ] as const) {
+      mkdirSync(join(root, "src"), { recursive: true });
+      writeFileSync(join(root, "src", name), text);
+    }
+    assert.deepEqual(checkDocs(root), [`src/bad.ts:1 ${problem}`]);
   });
 
   test("check-docs reports unknown error codes, and accepts known codes and prefixes", () => {

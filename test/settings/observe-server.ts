@@ -10,6 +10,7 @@ import { GloveboxError, parsePrincipalId } from "../../src/domain/index.ts";
 import type { Principal } from "../../src/domain/index.ts";
 import { openTestIdentity } from "../../src/identity/fixtures/open-test-identity.ts";
 import { OPERATOR } from "../../src/identity/index.ts";
+import { OPERATOR_DOOR } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import { createMemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
 import { serveHttp } from "../../src/surfaces/serve.ts";
 import { requestApprovals, withQueue } from "../fixtures/approval-gateway.ts";
@@ -29,6 +30,7 @@ async function observeServer(server: object, use: (served: Served) => Promise<un
     identity: room.identity,
     webFolder: "/nonexistent",
     report: () => "in_1",
+    operator: OPERATOR_DOOR,
   };
   const powers = { storePath: ":memory:", uid: process.getuid?.(), warn: () => {} };
   try {

@@ -39,7 +39,7 @@ function describeField(path: string, before: string | undefined, after: string |
 const parseText = (json = '""'): string => String(JSON.parse(json));
 
 /** Returns every scalar and empty container by its path, as JSON. Not recursive, because schemas can nest deeply. */
-function toFields(definition: JsonObject): ReadonlyMap<string, string> {
+export function toFields(definition: JsonObject): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   const open: (readonly [path: string, value: Json])[] = [["", definition]];
   for (let next = open.pop(); next && fields.size < MAX_FIELDS; next = open.pop()) {

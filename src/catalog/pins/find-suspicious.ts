@@ -28,7 +28,27 @@ const SIGNS: readonly (readonly [pattern: RegExp, why: string])[] = [
 const MAX_SHOWN = 80;
 const AROUND = 20;
 const MAX_MARKS = 10;
+const MAX_MARKS_OF_TEXT = 100;
 const MAX_TEXTS = 5_000;
+
+/** A suspicious part of a text. */
+export interface SuspiciousMark {
+  readonly start: number;
+  readonly end: number;
+  readonly why: string;
+}
+
+/** Every suspicious part of one text, in order; each sign counts once at a place. */
+export function markSuspicious(text: string): readonly SuspiciousMark[] {
+  const marks = SIGNS.flatMap(([pattern, why]) =>
+    [...text.matchAll(new RegExp(pattern, `${pattern.flags}g`))].map(({ 0: found, index }) => ({
+      start: index,
+      end: index + found.length,
+      why,
+    })),
+  );
+  return marks.toSorted((a, b) => a.start - b.start).slice(0, MAX_MARKS_OF_TEXT);
+}
 
 /** Returns lines such as `description has a tag that addresses a model: "<IMPORTANT>…"`. The text is cleaned here. */
 export function findSuspicious(definition: Json, clean: CleanText): readonly string[] {

@@ -6,6 +6,7 @@ import { GloveboxError, defined, isJsonObject, parseJson } from "../../domain/in
 import type { Approval, ConnectorId, Digest, HeldChange, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { HeldRow, PinRow, Store } from "../../store/index.ts";
 import type { PinPowers } from "./admit-tools.ts";
+import { compareFields } from "./compare-fields.ts";
 import { describeDifference } from "./describe-difference.ts";
 import { findSuspicious } from "./find-suspicious.ts";
 import { canBeNamespace, createCollisionTest, nameTools } from "../name-tools.ts";
@@ -27,6 +28,9 @@ export interface HeldTool {
   readonly rejectedBy?: string;
 }
 
+/** With its fields, whole, for a person who compares them. */
+export type HeldReview = HeldTool & ReturnType<typeof compareFields>;
+
 /**
  * `tools` are the server's names or the names in programs; `"all"` means everything withheld of this server that was
  * not rejected.
@@ -39,6 +43,8 @@ export interface HeldRequest {
 
 export interface HeldDefinitions {
   list(server?: ConnectorId): Promise<readonly HeldTool[]>;
+  /** The same as `list`, field by field. Text of servers is not cleaned. */
+  review(): Promise<readonly HeldReview[]>;
   /**
    * Accepts exactly what it passed to `confirm`, unless that returns false; then the result is `undefined`. Accepts
    * nothing, with REQUEST_NOT_FOUND, if a named tool is not withheld.
@@ -99,6 +105,7 @@ export function openHeldDefinitions(powers: HeldPowers): HeldDefinitions {
 
   return {
     list: async (server) => (await read(server)).map(show),
+    review: async () => (await read()).map((held) => ({ ...show(held), ...compareHeld(held) })),
     approve: async (request, confirm) => {
       const { server, principal } = request;
       const { names, wanted } = await select(request);
@@ -165,6 +172,10 @@ function toHeldTool({ row, pin, collides, rejectedBy }: HeldDefinition, clean: C
     difference: describeDifference(before, parseDefinition(row.definition), clean),
     ...defined({ rejectedBy, suspicious: suspicious.length > 0 ? suspicious : undefined }),
   };
+}
+
+function compareHeld({ row, pin }: HeldDefinition): ReturnType<typeof compareFields> {
+  return compareFields(pin ? parseDefinition(pin.definition) : null, parseDefinition(row.definition));
 }
 
 function parseDefinition(text: string): JsonObject {

@@ -111,6 +111,9 @@ describe("check of the store", () => {
     await store.check();
     assert.equal(await store.meta.get("check"), undefined);
     for (const name of ["A", "B"]) await store.secrets.put(bigSecret(name), "k");
+    const fill = (page: number): Promise<void> =>
+      store.meta.set(`page${page}`, "x".repeat(PAGE_BYTES)).then(() => fill(page + 1));
+    await assert.rejects(fill(1), UNAVAILABLE);
     await assert.rejects(store.check(), { ...UNAVAILABLE, message: /^The disk is full/ });
     await store.secrets.remove(bigSecret("A").name);
     await store.check();

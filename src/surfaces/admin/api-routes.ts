@@ -162,20 +162,20 @@ export function parseRequest<Schema extends z.ZodType>(
 }
 
 /** Counts while it reads, because a body may have no length header. */
-export async function readBody(request: Request): Promise<unknown> {
-  const raw = parseJson(await readText(request));
+export async function readBody(request: Request, maxBytes = BODY_BYTES): Promise<unknown> {
+  const raw = parseJson(await readText(request, maxBytes));
   if (raw !== undefined) return raw;
   throw new GloveboxError("REQUEST_INVALID", "The body is not JSON", { hint: 'Send { "verdict": "approve" }' });
 }
 
 /** Throws `LIMIT_SIZE`. */
-export async function readText({ body }: Request): Promise<string> {
+export async function readText({ body }: Request, maxBytes = BODY_BYTES): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES) {
-      throw new GloveboxError("LIMIT_SIZE", `The body has at most ${BODY_BYTES} bytes`, {
+    if (bytes > maxBytes) {
+      throw new GloveboxError("LIMIT_SIZE", `The body has at most ${maxBytes} bytes`, {
         hint: "Send less",
       });
     }

@@ -6,7 +6,7 @@
 
 import * as z from "zod/mini";
 
-import { callRecord, effect, isolation, labelSource, list, place } from "./contract/base.ts";
+import { callPlan, callRecord, effect, isolation, labelSource, list, place } from "./contract/base.ts";
 
 /** One upstream, with what an operator needs to repair it. */
 const upstreamSchema = z.object({
@@ -41,24 +41,8 @@ export const statusSchema = z.object({
   upstreams: list(upstreamSchema),
 });
 
-/** `GET /api/withheld`: definitions that wait for an operator. The answer to a decision has those that it covered. */
-export const withheldSchema = z.object({
-  tools: list(
-    z.object({
-      server: z.string(),
-      tool: z.string(),
-      why: z.enum(["new", "changed", "collides"]),
-      digest: z.string(),
-      seenAt: z.number(),
-      difference: list(z.string()),
-      suspicious: z.optional(list(z.string())),
-      rejectedBy: z.optional(z.string()),
-    }),
-  ),
-});
-
 /** What the page shows that can change by itself. `GET /api/events` names what to ask for again. */
-export const TOPICS = ["approvals", "executions", "servers"] as const;
+export const TOPICS = ["approvals", "executions", "servers", "skills"] as const;
 
 /** `GET /api/tools?query=&cursor=`: the tools that agents can use. */
 export const toolsSchema = z.object({
@@ -115,23 +99,7 @@ const approvalSchema = z.object({
   args: z.unknown(),
   argsShown: z.optional(z.enum(["beginning", "dropped", "damaged", "hidden"])),
   argsDigest: z.string(),
-  plan: z.optional(
-    z.object({
-      exact: z.boolean(),
-      calls: list(
-        z.object({
-          tool: z.string(),
-          effect,
-          access: z.enum(["literal", "computed"]),
-          times: z.enum(["once", "many"]),
-          when: z.enum(["always", "maybe"]),
-          args: z.optional(list(z.record(z.string(), z.unknown()))),
-          at: list(place),
-        }),
-      ),
-      start: z.optional(list(z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) }))),
-    }),
-  ),
+  plan: z.optional(callPlan),
   evidence: z.optional(evidenceSchema),
   rule: z.string(),
   reason: z.string(),
@@ -249,7 +217,6 @@ export const failureSchema = z.object({
 
 export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
 export type StatusAnswer = z.infer<typeof statusSchema>;
-export type WithheldAnswer = z.infer<typeof withheldSchema>;
 export type Topic = (typeof TOPICS)[number];
 export type ToolsAnswer = z.infer<typeof toolsSchema>;
 export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;

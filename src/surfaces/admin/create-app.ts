@@ -14,7 +14,7 @@ import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./aut
 import { createClientAddress } from "./client-address.ts";
 import { checkAddress, checkBodySize, isLoopback } from "./guard.ts";
 import type { OwnAddresses } from "./guard.ts";
-import { createExecutionRoutes, createWithheldRoutes } from "./execution-routes.ts";
+import { createExecutionRoutes } from "./execution-routes.ts";
 import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
 import { createLive } from "./live-routes.ts";
 import type { LiveDoor } from "./live-routes.ts";
@@ -22,7 +22,11 @@ import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSecretRoutes } from "./secret-routes.ts";
+import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
+import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
+import { createWithheldRoutes } from "./withheld-routes.ts";
 
 export interface AppOptions extends HttpDoor {
   readonly addresses: OwnAddresses;
@@ -63,7 +67,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 /** Addresses of views inside the page. */
 const VIEWS =
-  /^\/(?:login|setup|servers|tools|ledger|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
+  /^\/(?:login|setup|servers|tools|ledger|people|policy|secrets|sessions|settings|usage|skills(\/[a-z][a-z0-9-]{0,63})?|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
 /** How often open pages are compared with the store. */
 const LIVE_MS = 1_000;
 
@@ -180,7 +184,12 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
+  app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
+  app.route("/api/secrets", createSecretRoutes(options.operator));
+  const servers = createServerRoutes(door);
+  app.route("/api/servers", servers.routes);
+  app.get(CONNECT_PATH, servers.finish);
   app.route("/api/events", live.routes);
   app.route(
     "/api",

@@ -12,7 +12,8 @@ import { parseConnectorId, parseDigest, parsePrincipalId } from "../../domain/in
 import { EXECUTION, createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import type { MemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { OPERATOR } from "../../identity/index.ts";
-import { withheldSchema } from "./contract.ts";
+import type { OperatorRecords } from "../operator-records.ts";
+import { connectSchema, withheldSchema } from "./contract/servers.ts";
 import { executionSchema, executionsSchema } from "./contract/executions.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 import type { StartedApp } from "./fixtures/start-app.ts";
@@ -77,6 +78,7 @@ const HELD = {
   seenAt: 5,
   difference: ["description: now says something else"],
 } as const;
+const FIELD = { path: "description", before: "Creates", after: "Sends", marks: [{ start: 0, end: 5, why: "lies" }] };
 
 test("an operator decides about a withheld definition as it was shown, and not about another one", async (t) => {
   const made: string[] = [];
@@ -87,6 +89,7 @@ test("an operator decides about a withheld definition as it was shown, and not a
   };
   const held: Partial<MemoryGateway>["held"] = {
     list: async () => [tool],
+    review: async () => [{ ...tool, fields: [FIELD] }],
     approve: async (_, confirm) => ((await confirm?.([tool])) === false ? undefined : (made.push("approve"), [tool])),
     reject: async () => (made.push("reject"), [tool]),
   };
@@ -94,7 +97,7 @@ test("an operator decides about a withheld definition as it was shown, and not a
   const listed: unknown = JSON.parse((await send("/api/withheld", { headers })).body);
   assert.deepEqual(withheldSchema.parse(listed), listed);
   const decide = async (verdict: string, digest: string, by: Record<string, string> = headers): Promise<number> => {
-    const body = JSON.stringify({ verdict, server: "github", tool: "create_issue", digest });
+    const body = JSON.stringify({ verdict, server: "github", tools: [{ tool: "create_issue", digest }] });
     return (await send("/api/withheld", { method: "POST", headers: by, body })).status;
   };
   await identity.people.add("rea", ["reviewer"], OPERATOR);
@@ -120,7 +123,7 @@ test("a page is told which lists changed, and after a break only what it missed"
   const app = await startApp(t, undefined, { history });
   const first = await openEvents(t, app);
   const start = await first.next();
-  assert.deepEqual(start.topics, ["approvals", "executions", "servers"]);
+  assert.deepEqual(start.topics, ["approvals", "executions", "servers", "skills"]);
   executions = executions.slice(1);
   assert.deepEqual((await first.next()).topics, ["executions"]);
   const again = await openEvents(t, app, { "last-event-id": start.id });
@@ -170,3 +173,58 @@ function known<Id>(id: Id | undefined): Id {
   if (id === undefined) throw new TypeError("The test uses an invalid id");
   return id;
 }
+
+/** A server with OAuth, as its login answers. */
+async function startConnecting(t: TestContext) {
+  const [restarted, kept]: [string[], string[]] = [[], []];
+  const logins = {
+    begin: async (_: string, { state, redirectUri }: { readonly state: string; readonly redirectUri: string }) => ({
+      issuer: "https://login.example",
+      authorizationUrl: new URL(`https://login.example/?${new URLSearchParams({ state, redirectUri }).toString()}`),
+      finish: async (answer: URLSearchParams) => answer.get("code"),
+    }),
+    keep: async (login: unknown, actor: string) => void kept.push(`${String(login)} ${actor}`),
+  };
+  const restart = async (server: string, actor: string) => void restarted.push(`${server} ${actor}`);
+  const records = { logins, restart };
+  const operator = { openRecords: async () => trustRecords(records) };
+  return { ...(await startApp(t, undefined, {}, { operator })), restarted, kept };
+}
+
+function trustRecords(records: object): OperatorRecords {
+  return records as OperatorRecords;
+}
+
+test("an operator restarts a server, and nothing else is restarted", async (t) => {
+  const { send, restarted, identity, listener } = await startConnecting(t);
+  await identity.people.add("rea", ["reviewer"], OPERATOR);
+  const reviewer = await openSession(identity, listener.port, "rea");
+  const post = async (path: string, by: Record<string, string> = headers): Promise<number> =>
+    (await send(path, { method: "POST", headers: by, body: "{}" })).status;
+  assert.equal(await post("/api/servers/github/restart", reviewer), 403);
+  assert.equal(await post("/api/servers/unknown/restart"), 404);
+  assert.deepEqual(restarted, []);
+  assert.equal(await post("/api/servers/github/restart"), 200);
+  assert.deepEqual(restarted, ["github operator"]);
+  const { send: other } = await startApp(t);
+  const refused = await other("/api/servers/github/restart", { method: "POST", headers, body: "{}" });
+  assert.equal(refused.status, 400);
+  assert.match(refused.body, /Set store\.url to a file/);
+});
+
+test("a login to a server is kept once, in the browser that asked", async (t) => {
+  const { send, kept } = await startConnecting(t);
+  const begun = await send("/api/servers/billing/connect", { method: "POST", headers, body: "{}" });
+  const { url } = connectSchema.parse(JSON.parse(begun.body));
+  const [cookie = ""] = String(begun.headers["set-cookie"]).split(";");
+  const { searchParams } = new URL(url);
+  assert.match(searchParams.get("redirectUri") ?? "", /^http:\/\/127\.0\.0\.1:\d+\/servers\/callback$/);
+  const answer = `/servers/callback?code=c1&state=${searchParams.get("state")}`;
+  const without = await send(answer);
+  assert.deepEqual([without.status, /unknown, answered or too old/.test(without.body)], [404, true]);
+  assert.equal((await send(answer, { headers: { cookie: `${cookie.slice(0, -1)}x` } })).status, 404);
+  assert.deepEqual(kept, []);
+  assert.equal((await send(answer, { headers: { cookie } })).status, 200);
+  assert.equal((await send(answer, { headers: { cookie } })).status, 404);
+  assert.deepEqual(kept, ["c1 operator"]);
+});

@@ -2,23 +2,11 @@
 
 import type { Readable, Writable } from "node:stream";
 
-import type { LedgerReader } from "../../ledger/index.ts";
-import type { HeldDefinitions, compareTools, listKnownTools } from "../../catalog/index.ts";
 import type { ConfigText, Settings, createConfigs } from "../../config/index.ts";
-import type { ConnectorId, ExecutionId, ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
-import type { Logins, createUpdatePackage } from "../../connectors/index.ts";
-import type {
-  ExecutionControl,
-  KeptExecution,
-  ReplayResult,
-  findRecording,
-  showReplay,
-} from "../../execution/index.ts";
-import type { Identity } from "../../identity/index.ts";
-import type { ApprovalDesk, createAlwaysRules, createLabelDesk } from "../../policy/index.ts";
-import type { SkillDesk } from "../../skills/index.ts";
-import type { Vault } from "../../vault/index.ts";
+import type { ExecutionResult, Instant, JsonObject, Principal } from "../../domain/index.ts";
+import type { KeptExecution, ReplayResult, showReplay } from "../../execution/index.ts";
 import type { HttpDoor, McpDoor, OpenGateway } from "../gateway.ts";
+import type { OperatorRecords, StoredRecords } from "../operator-records.ts";
 
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -30,46 +18,6 @@ export interface Terminal {
   readonly start: readonly [command: string, script: string];
   /** Calls back at the first Ctrl-C or request to end; a second one ends the process at once. */
   onInterrupt(listener: () => void): () => void;
-}
-
-/** The records of a store, read-only: creates and starts nothing. */
-export interface StoredRecords extends AsyncDisposable {
-  readonly history: Pick<ExecutionControl, "list" | "show">;
-  /** The tools that these servers listed before. */
-  listKnownTools(servers: Iterable<string>): ReturnType<typeof listKnownTools>;
-  /** Does not change the ledger. */
-  openReader(): LedgerReader;
-}
-
-/** Tools that are not as they were accepted. */
-export type ToolChanges = Awaited<ReturnType<typeof compareTools>>;
-
-/** The records of a store for an operator: starts no upstream, and works while gateways run. */
-export interface OperatorRecords extends AsyncDisposable {
-  readonly vault: Vault;
-  /** Definitions that wait for an operator. */
-  readonly held: HeldDefinitions;
-  /** Rules that decisions of people made. */
-  readonly rules: ReturnType<typeof createAlwaysRules>;
-  /** Labels that new sessions inherit. */
-  readonly labels: ReturnType<typeof createLabelDesk>;
-  readonly logins: Logins;
-  /** Versions of skills, and decisions about them. */
-  readonly skills: SkillDesk;
-  /** Packages of servers that start with npx. */
-  readonly updatePackage: ReturnType<typeof createUpdatePackage<ToolChanges[number]>>;
-  /** The history, and the power to cancel what another process runs. */
-  readonly control: ExecutionControl;
-  /** People, tokens and sessions. */
-  openIdentity(): Promise<Identity>;
-  /** The address of the page of a server that runs on this store. */
-  findPage(): Promise<string | undefined>;
-  /** Calls that wait for an operator. Closed with the records. */
-  openDesk(): Promise<ApprovalDesk>;
-  /** Asks every gateway on this store to restart one upstream; they poll about once a second. */
-  restart(upstream: ConnectorId, actor: string): Promise<void>;
-  /** Returns the data of a replay after the ledger has recorded the request. */
-  findRecording(id: ExecutionId, access: Parameters<typeof findRecording>[1]): Promise<KeptExecution>;
 }
 
 /** What the commands `serve` and `mcp` start. */

@@ -11,6 +11,7 @@ import type { Settings } from "../../config/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { createNearGateway, findNearPlace } from "../near-gateway.ts";
+import type { OperatorDoor } from "../operator-records.ts";
 import { describeWaiting } from "../reach-people.ts";
 import { serveNear } from "../serve-near.ts";
 import { findPage } from "./people/find-page.ts";
@@ -69,7 +70,8 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
   const { packageFolder, report, version, uid, warn } = powers;
   const { agent, identity } = gateway;
   const webFolder = join(packageFolder, "dist", "web");
-  const door = { gateway, identity, webFolder, report, uid, warn, storePath: settings.store.path };
+  await using operator = openOperatorDoor({ powers, settings, terminal });
+  const door = { gateway, identity, webFolder, report, uid, warn, operator, storePath: settings.store.path };
   const server = await servers.serveHttp({ server: toServer(settings, { host, port }), ...door });
   try {
     // An interrupt does not wait for upstreams that are still starting.
@@ -102,8 +104,8 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
       `or with Claude Code: claude mcp add --transport http glovebox ${mcp}`,
       "",
       source.kind === "file"
-        ? `Show the tools without a client: npx glovebox tools --config ${source.path}`
-        : "Run a program without a client: npx glovebox run examples/demo.ts",
+        ? `Show the tools without a client: npx --no-install glovebox tools --config ${source.path}`
+        : "Run a program without a client: npx --no-install glovebox run examples/demo.ts",
       "Stop with Ctrl-C.",
     ]);
     await using _page = await gateway.people.announcePage(pageUrl);
@@ -113,6 +115,31 @@ async function serveCommand({ flags, powers, principal, terminal, ...rest }: Inv
   } finally {
     await server.close();
   }
+}
+
+/** What the page does beside the gateway; the records are opened when they are first needed. */
+function openOperatorDoor({
+  powers,
+  settings,
+  terminal,
+}: Pick<Invocation, "powers" | "terminal"> & { readonly settings: Settings }): OperatorDoor & AsyncDisposable {
+  const { source, store } = settings;
+  const [command, script] = terminal.start;
+  const config = source.kind === "file" ? ["--config", source.path] : [];
+  let opened: ReturnType<typeof powers.openRecords> | undefined;
+  let stored: ReturnType<typeof powers.readRecords> | undefined;
+  const openRecords = () => (opened ??= powers.openRecords(settings));
+  const readRecords = () => (stored ??= powers.readRecords(settings));
+  return {
+    ...(store.path !== ":memory:" && { openRecords, readRecords }),
+    settings,
+    showReplay: (kept, request) => powers.showReplay(settings, kept, request),
+    toRecordingFile: (kept) => powers.toRecordingFile(kept),
+    start: { command, args: [script, "mcp", ...config] },
+    [Symbol.asyncDispose]: async () => {
+      for (const records of [stored, opened]) await (await records)?.[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Commands of the same user use this gateway, whose servers are ready, instead of starting their own. */

@@ -78,7 +78,8 @@ async function start(folder: string): Promise<FlushedGateway> {
     async cutPower(left) {
       await kill();
       const other = mkdtempSync(join(tmpdir(), "glovebox-power-"));
-      const isKept = (path: string): boolean => path !== flushed && !path.includes(STORE.concat("-"));
+      const isKept = (path: string): boolean =>
+        path !== flushed && !path.includes(STORE.concat("-")) && !path.endsWith(".sock");
       cpSync(folder, other, { recursive: true, filter: isKept });
       cpSync(left, other, { recursive: true });
       return start(other);

@@ -132,8 +132,8 @@ describe("approvals of a client without forms", () => {
     assert.deepEqual(
       [question.commands?.show, question.commands?.approve, question.link],
       [
-        `npx glovebox approvals show ${question.approval} --config ${config}`,
-        `npx glovebox approve ${question.approval} --config ${config}`,
+        `npx --no-install glovebox approvals show ${question.approval} --config ${config}`,
+        `npx --no-install glovebox approve ${question.approval} --config ${config}`,
         link,
       ],
     );
@@ -183,7 +183,7 @@ describe("elicitation when the program is suspended at once", { concurrency: 2 }
           const { state, execution, approvals } = await call(allowing.client, "execute", { code });
           assert.deepEqual([state, gateway.changes()], ["paused", before]);
           const [{ message, requestedSchema } = assert.fail()] = allowing.forms;
-          const shows = new RegExp(`run: npx glovebox approvals show ${approvals?.[0]} --config .+\n`);
+          const shows = new RegExp(`run: npx --no-install glovebox approvals show ${approvals?.[0]} --config .+\n`);
           assert.match(message, shows);
           const decision = { type: "string", title: "Decide", enum: [REJECT] };
           assert.deepEqual(requestedSchema, { type: "object", properties: { decision }, required: ["decision"] });

@@ -3,6 +3,7 @@
  */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { chmodSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -35,6 +36,8 @@ interface Running {
   untilHolderHas(value: string | undefined): Promise<void>;
   /** The commands of all its processes that have this string in their environment. */
   findHolders(value: string): readonly string[];
+  /** Ends the gateway, so that `glovebox run` opens the store itself. */
+  end(): Promise<void>;
 }
 
 async function serve(context: TestContext, folder: string, environment: Environment = {}): Promise<Running> {
@@ -49,6 +52,11 @@ async function serve(context: TestContext, folder: string, environment: Environm
       .filter((command) => !command.includes(LAUNCHER));
   return {
     findHolders,
+    async end() {
+      const ended = once(child, "exit");
+      child.kill();
+      await ended;
+    },
     async untilHolderHas(value) {
       for (let left = 400; ; left -= 1) {
         assert.ok(left > 0, `The upstream has not been started with ${value}`);
@@ -109,6 +117,7 @@ test("two gateways keep running after rotate-key, and a missing or readable key 
   await Promise.all(gateways.map((gateway) => gateway.untilHolderHas("value-1")));
   await set(folder, "value-2");
   await Promise.all(gateways.map((gateway) => gateway.untilHolderHas("value-2")));
+  await Promise.all(gateways.map((gateway) => gateway.end()));
   chmodSync(keyFile, 0o644);
   const refused = await runGlovebox(["run", "-"], { folder, input: "return 1" });
   assert.equal(refused.code, 2);
@@ -134,6 +143,7 @@ test("a gateway with a key in its environment takes over a new key, and a start 
   await set(folder, "value-2", next);
   await gateway.untilHolderHas("value-2");
   assert.deepEqual(gateway.findHolders(KEY), []);
+  await gateway.end();
   const run = (environment: Environment) => runGlovebox(["run", "-"], { folder, input: "return 1", environment });
   const refused = await run(former);
   assert.equal(refused.code, 2);

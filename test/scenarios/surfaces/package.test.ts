@@ -61,7 +61,7 @@ describe("the packed product", () => {
     context.after(() => served.kill("SIGKILL"));
     const printed = await waitForOutput(served, /Stop with Ctrl-C/);
     assert.match(printed, /upstream {4}inventory: ready, 5 tools/);
-    const hints = [...printed.matchAll(/npx glovebox (.*)$/gm)].map(([, hint = ""]) => hint.split(" "));
+    const hints = [...printed.matchAll(/npx --no-install glovebox (.*)$/gm)].map(([, hint = ""]) => hint.split(" "));
     assert.deepEqual(hints, [["run", "examples/demo.ts"]]);
     for (const hint of hints) assert.equal(product.run(hint).code, 0, hint.join(" "));
     served.kill("SIGTERM");
@@ -92,7 +92,7 @@ describe("the packed product", () => {
     const served = product.start(["serve", "--config", config, "--port", "0"]);
     context.after(() => served.kill("SIGKILL"));
     const printed = await waitForOutput(served, /Stop with Ctrl-C/);
-    const [, hint = ""] = /npx glovebox (.*)$/m.exec(printed) ?? [];
+    const [, hint = ""] = /npx --no-install glovebox (.*)$/m.exec(printed) ?? [];
     const tools = product.run(hint.split(" "));
     assert.equal(tools.code, 0, tools.stderr);
     assert.match(tools.stdout, /desk\.listBooks/);

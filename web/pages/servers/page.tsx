@@ -2,29 +2,29 @@
 
 import { useState } from "preact/hooks";
 
-import type { StatusAnswer, UpstreamAnswer, WithheldAnswer } from "../../../src/surfaces/admin/contract.ts";
-import type { Api } from "../../api.ts";
-import { useAnswer } from "../../live/use-answer.ts";
+import type { StatusAnswer, UpstreamAnswer } from "../../../src/surfaces/admin/contract.ts";
+import { isBroken } from "../../attention.ts";
 import type { PageProps } from "../../page-props.ts";
-import { Empty, Head, Problem } from "../../parts/frame.tsx";
-import { Icon } from "../../parts/icon.tsx";
+import { Empty, Head } from "../../parts/frame.tsx";
+import { SearchBox } from "../../parts/list.tsx";
 import { State, Status } from "../../parts/status.tsx";
 import { Command, Visible } from "../../parts/text.tsx";
 import { Ago, useNow } from "../../parts/time.tsx";
+import { navigate, place, withQuery } from "../../router.ts";
+import { ServerActions } from "./server-actions.tsx";
+import type { Acting } from "./server-actions.tsx";
+import { Withheld } from "./withheld.tsx";
 
-type WithheldTool = WithheldAnswer["tools"][number];
-
-const BROKEN = ["failed", "suspended", "needs-login"];
-
-export function isBroken({ state }: UpstreamAnswer): boolean {
-  return BROKEN.includes(state);
-}
+/** From this number on, a field searches in the list. */
+const MANY = 8;
 
 export function Page({ api, status, roles }: PageProps) {
   const { upstreams } = status;
   const isOperator = roles.includes("operator");
   const broken = upstreams.filter(isBroken);
   const sorted = [...broken, ...upstreams.filter((one) => !isBroken(one))];
+  const wanted = place.value.query.get("search") ?? "";
+  const shown = sorted.filter(({ name, state }) => `${name} ${state}`.includes(wanted.trim().toLowerCase()));
   const tools = upstreams.reduce((sum, one) => sum + one.tools, 0);
   const attention = broken.length > 0 ? `, ${broken.length} need attention` : "";
   return (
@@ -37,14 +37,26 @@ export function Page({ api, status, roles }: PageProps) {
             <Command text="glovebox doctor" />
           </Empty>
         )}
-        {sorted.length > 0 && <Table upstreams={sorted} />}
+        {sorted.length > MANY && (
+          <div class="bar">
+            <SearchBox
+              id="search"
+              label="Search servers"
+              placeholder="Name or state"
+              value={wanted}
+              onText={(text) => navigate(withQuery("search", text), "replace")}
+            />
+          </div>
+        )}
+        {sorted.length > 0 && shown.length === 0 && <Empty title="No server matches" />}
+        {shown.length > 0 && <Table upstreams={shown} acting={{ api, isOperator }} />}
         {isOperator && <Withheld api={api} />}
       </div>
     </>
   );
 }
 
-function Table({ upstreams }: { readonly upstreams: StatusAnswer["upstreams"] }) {
+function Table({ upstreams, acting }: { readonly upstreams: StatusAnswer["upstreams"]; readonly acting: Acting }) {
   return (
     <section aria-label="Servers">
       <table class="t stackable flush bleed">
@@ -54,11 +66,15 @@ function Table({ upstreams }: { readonly upstreams: StatusAnswer["upstreams"] })
             <th>State</th>
             <th>Confinement</th>
             <th class="num">Tools</th>
+            <th class="num">Since</th>
+            <th>
+              <span class="vh">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>
           {upstreams.map((upstream) => (
-            <Server key={upstream.name} upstream={upstream} />
+            <Server key={upstream.name} upstream={upstream} acting={acting} />
           ))}
         </tbody>
       </table>
@@ -66,10 +82,13 @@ function Table({ upstreams }: { readonly upstreams: StatusAnswer["upstreams"] })
   );
 }
 
-function Server({ upstream }: { readonly upstream: UpstreamAnswer }) {
-  const { name, state, transport, tools, cause, hint, stderr = [], confinement, withheld = 0 } = upstream;
-  const refused = [...(confinement?.refusedHosts ?? []), ...(confinement?.missingFiles ?? [])];
-  const hasMore = cause !== undefined || hint !== undefined || stderr.length > 0 || refused.length > 0;
+function Server({ upstream, acting }: { readonly upstream: UpstreamAnswer; readonly acting: Acting }) {
+  const now = useNow();
+  const { name, state, transport, tools, since, cause, hint, stderr = [], confinement, withheld = 0 } = upstream;
+  const { refusedHosts = [], missingFiles = [] } = confinement ?? {};
+  const [isOpen, setOpen] = useState(false);
+  const hasRefused = refusedHosts.length + missingFiles.length > 0;
+  const hasMore = cause !== undefined || hint !== undefined || hasRefused || (isOpen && stderr.length > 0);
   return (
     <>
       <tr class={hasMore ? "has-sub" : ""}>
@@ -78,7 +97,12 @@ function Server({ upstream }: { readonly upstream: UpstreamAnswer }) {
         </td>
         <td class="second">
           <State name={state} />
-          {withheld > 0 && <span class="muted small"> {withheld} withheld</span>}
+          {withheld > 0 && (
+            <a class="link small" href="#withheld">
+              {" "}
+              {withheld} withheld
+            </a>
+          )}
         </td>
         <td>
           <Confinement {...{ transport, confinement }} />
@@ -86,23 +110,28 @@ function Server({ upstream }: { readonly upstream: UpstreamAnswer }) {
         <td class="num" data-l="tools">
           {tools}
         </td>
+        <td class="num" data-l="since">
+          <Ago at={since} now={now} />
+        </td>
+        <td class="wide">
+          <span class="row tight">
+            <ServerActions upstream={upstream} {...acting} />
+            {stderr.length > 0 && (
+              <button class="btn quiet small" type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+                Error output<span class="vh"> of {name}</span>
+              </button>
+            )}
+          </span>
+        </td>
       </tr>
       {hasMore && (
         <tr class="sub">
-          <td colSpan={4} class="wide">
-            {cause !== undefined && <div class="cause">{cause}</div>}
-            {refused.length > 0 && <div class="cause">Refused: {refused.join(", ")}</div>}
-            <div class="next">
-              {hint !== undefined && <span>{hint}</span>}
-              {BROKEN.includes(state) && <code>glovebox servers restart {name}</code>}
-            </div>
-            {stderr.length > 0 && (
-              <details>
-                <summary>Last lines of its error output</summary>
-                <pre class="block">
-                  <Visible text={stderr.join("\n")} />
-                </pre>
-              </details>
+          <td colSpan={6} class="wide">
+            <Cause upstream={upstream} />
+            {isOpen && stderr.length > 0 && (
+              <pre class="block" tabIndex={0} aria-label={`Error output of ${name}`}>
+                <Visible text={stderr.join("\n")} />
+              </pre>
             )}
           </td>
         </tr>
@@ -111,93 +140,43 @@ function Server({ upstream }: { readonly upstream: UpstreamAnswer }) {
   );
 }
 
+/** Why it does not work, and the next step. */
+function Cause({ upstream: { name, cause, hint, confinement } }: { readonly upstream: UpstreamAnswer }) {
+  const { refusedHosts = [], missingFiles = [] } = confinement ?? {};
+  return (
+    <>
+      {cause !== undefined && (
+        <div class="cause">
+          <Visible text={cause} />
+        </div>
+      )}
+      {refusedHosts.length > 0 && (
+        <Refused what="hosts" names={refusedHosts} setting={`mcpServers.${name}.networkPolicy.domains`} />
+      )}
+      {missingFiles.length > 0 && (
+        <Refused what="files" names={missingFiles} setting={`mcpServers.${name}.files.read`} />
+      )}
+      {hint !== undefined && <div class="next">{hint}</div>}
+    </>
+  );
+}
+
+/** What confinement refused, and the setting that would allow it. */
+function Refused(props: { readonly what: string; readonly names: readonly string[]; readonly setting: string }) {
+  const { what, names, setting } = props;
+  return (
+    <div class="next">
+      <span>
+        Refused {what}: <Visible text={names.join(", ")} />. To allow them, add them to
+      </span>{" "}
+      <code>{setting}</code>
+    </div>
+  );
+}
+
 function Confinement({ transport, confinement }: Pick<UpstreamAnswer, "transport" | "confinement">) {
   if (transport === "adapter") return <span class="muted small">in the gateway</span>;
   if (transport !== "stdio") return <span class="muted small">remote</span>;
   if (!confinement) return <Status tone="wait">off, it has your rights</Status>;
   return <Status tone="ok">{confinement.level}</Status>;
-}
-
-function Withheld({ api }: { readonly api: Api }) {
-  const { value, error, reload } = useAnswer(() => api.withheld(), { key: "withheld", topics: ["servers"] });
-  const tools = value?.tools ?? [];
-  if (error) return <Problem message={error.message} />;
-  if (tools.length === 0) return null;
-  return (
-    <section aria-labelledby="withheld">
-      <div class="h">
-        <h2 id="withheld">Withheld definitions</h2>
-        <span class="muted small">Agents still get the definitions that were approved before.</span>
-      </div>
-      {tools.map((tool) => (
-        <Definition key={`${tool.server} ${tool.tool} ${tool.digest}`} {...{ tool, api, reload }} />
-      ))}
-    </section>
-  );
-}
-
-const REASONS: Readonly<Record<WithheldTool["why"], string>> = {
-  new: "new tool",
-  changed: "other definition",
-  collides: "new tool with the name of another",
-};
-
-interface DefinitionProps {
-  readonly tool: WithheldTool;
-  readonly api: Api;
-  readonly reload: () => void;
-}
-
-function Definition({ tool, api, reload }: DefinitionProps) {
-  const { server, why, digest, seenAt, difference, suspicious = [], rejectedBy } = tool;
-  const now = useNow();
-  const [problem, setProblem] = useState("");
-  const [isSending, setSending] = useState(false);
-  const decide = (verdict: "approve" | "reject"): void => {
-    setSending(true);
-    api
-      .decideWithheld({ verdict, server, tool: tool.tool, digest })
-      .then(
-        () => setProblem(""),
-        (error: unknown) => setProblem(error instanceof Error ? error.message : "Nothing was changed."),
-      )
-      .finally(() => {
-        setSending(false);
-        reload();
-      });
-  };
-  return (
-    <article class="panel" aria-label={`Withheld ${server} ${tool.tool}`}>
-      <div class="panel-h">
-        <code class="strong">
-          {server}: <Visible text={tool.tool} />
-        </code>
-        <span class="muted small">
-          {REASONS[why]}, seen <Ago at={seenAt} now={now} />
-        </span>
-        {suspicious.length > 0 && <span class="tag bad">suspicious text</span>}
-        {rejectedBy !== undefined && <span class="tag line">rejected by {rejectedBy}</span>}
-        <span class="end">
-          <button class="btn small danger" type="button" disabled={isSending} onClick={() => decide("reject")}>
-            Reject
-          </button>
-          <button class="btn small" type="button" disabled={isSending} onClick={() => decide("approve")}>
-            Approve
-          </button>
-        </span>
-      </div>
-      {problem !== "" && <Problem message={problem} />}
-      {suspicious.map((text) => (
-        <div key={text} class="note bad">
-          <Icon name="warn" />
-          <div>
-            <Visible text={text} />
-          </div>
-        </div>
-      ))}
-      <pre class="plain" tabIndex={0} aria-label="Difference">
-        <Visible text={difference.join("\n")} />
-      </pre>
-    </article>
-  );
 }

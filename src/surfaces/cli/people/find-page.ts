@@ -1,7 +1,7 @@
 /** The address of the admin page for links. */
 
 import type { Settings } from "../../../config/index.ts";
-import type { OperatorRecords } from "../powers.ts";
+import type { OperatorRecords } from "../../operator-records.ts";
 
 /** Of a server that runs on the store, or of the one that the configuration describes. Without a slash at the end. */
 export async function findPage(records: Pick<OperatorRecords, "findPage">, { server }: Settings): Promise<string> {

@@ -7,7 +7,7 @@ import { ROLES } from "../../../identity/index.ts";
 import type { Sessions } from "../../../identity/index.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { findPage } from "./find-page.ts";
-import type { OperatorRecords } from "../powers.ts";
+import type { OperatorRecords } from "../../operator-records.ts";
 import { countOf, printLine } from "../print.ts";
 
 interface RoleFlags {

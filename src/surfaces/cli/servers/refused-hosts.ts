@@ -3,7 +3,7 @@
 import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Instant, JsonObject, UpstreamStatus } from "../../../domain/index.ts";
 import { DAY_MS } from "../../../timing/index.ts";
-import type { StoredRecords } from "../powers.ts";
+import type { StoredRecords } from "../../operator-records.ts";
 
 /** Covers `upstream.request.refused`, too. */
 const ACTION = "upstream.request";

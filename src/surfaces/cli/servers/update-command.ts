@@ -4,7 +4,7 @@ import type { PackageUpdate } from "../../../connectors/index.ts";
 import { GloveboxError, serverCommand } from "../../../domain/index.ts";
 import type { Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
-import type { ToolChanges } from "../powers.ts";
+import type { ToolChanges } from "../../operator-records.ts";
 import { askYesNo, countOf, printLine } from "../print.ts";
 import { toServer } from "./to-server.ts";
 

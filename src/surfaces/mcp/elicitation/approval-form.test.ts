@@ -82,8 +82,11 @@ describe("toApprovalForm", () => {
     }
   });
   it("names the command of this installation", () => {
-    const form = toApprovalForm({ ...APPROVAL, args: { text: "x".repeat(5_000) } }, { show: "npx glovebox show" });
-    assert.match(form.message, /^To see all of them and to approve, run: npx glovebox show$/m);
+    const form = toApprovalForm(
+      { ...APPROVAL, args: { text: "x".repeat(5_000) } },
+      { show: "npx --no-install glovebox show" },
+    );
+    assert.match(form.message, /^To see all of them and to approve, run: npx --no-install glovebox show$/m);
   });
   it("only offers to reject if the reason is too long or the arguments are not known", () => {
     const long = toApprovalForm({ ...APPROVAL, reason: "x".repeat(MAX_SHOWN_BYTES) });
