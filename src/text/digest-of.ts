@@ -40,7 +40,10 @@ export function* digestLarge(value: string | JsonObject): Pieces<Digest> {
 
 /** Adds the canonical JSON of a value. */
 function* addCanonical(sum: Hash, value: Json): Pieces<void> {
-  if (typeof value !== "object" || value === null || !isLarge(value)) return void sum.update(canonicalJson(value));
+  if (typeof value !== "object" || value === null || !isLarge(value)) {
+    sum.update(canonicalJson(value));
+    return;
+  }
   yield;
   const keys = isJsonObject(value) ? Object.keys(value).toSorted() : undefined;
   const items: readonly Json[] = isJsonObject(value) ? (keys ?? []).map((key) => value[key] ?? null) : value;
