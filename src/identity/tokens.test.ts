@@ -89,7 +89,7 @@ test("a token with a profile has what both allow, and nothing once the configura
   assert.deepEqual(whole.reach.can, [
     "call tools that match files.readFile and also *.read* with the effects read, write of the servers files, as far as the rules allow",
     "start at most 9 executions in a minute",
-    "reach more if the profile both is changed",
+    "reach more if the profile both gets more",
   ]);
   const plain = await create("plain", { profile: "both", executionsPerMinute: 3 });
   assert.deepEqual([plain.principal?.access?.servers, plain.principal?.executionsPerMinute], [["files", "mail"], 3]);
