@@ -53,6 +53,29 @@ test("a token is verified as itself, with its scopes and limits, and the store h
   );
 });
 
+test("no comparison sees the text of a token: similar ones have digests that share nothing", async () => {
+  await using room = await openTestIdentity();
+  const { tokens } = room.identity;
+  const seen: Buffer[] = [];
+  const find = room.store.identity.findToken.bind(room.store.identity);
+  room.store.identity.findToken = (by) => {
+    if ("digest" in by) seen.push(Buffer.from(by.digest));
+    return find(by);
+  };
+  const { token } = await tokens.create({ name: "ci", scopes: ["search"] }, OPERATOR);
+  assert.ok(await tokens.verify(token, HERE));
+  for (const last of [0, 1]) {
+    const alike = createTokenText((count) => new Uint8Array(count).fill(1).fill(last, count - 1));
+    assert.equal(await tokens.verify(alike, HERE), undefined);
+  }
+  const [own, ...others] = seen;
+  assert.ok(own);
+  assert.deepEqual([own.length, others.length, own.includes(token)], [32, 2, false]);
+  const [first = [], second = []] = others;
+  const same = [...first].filter((byte, at) => byte === second[at]).length;
+  assert.ok(same < 8, `${same} bytes are the same`);
+});
+
 test("a token for reads is limited to reads, and one without agent scopes belongs to a service", async () => {
   await using room = await openTestIdentity();
   const { tokens } = room.identity;

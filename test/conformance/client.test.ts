@@ -76,6 +76,16 @@ const OLDEST: typeof SCENARIOS = [
 ];
 const ALL = [...SCENARIOS, ...AUTH, ...OLDEST];
 
+/** Ways of other specifications to log in, which the connector does not have. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "auth/client-credentials-basic": "a service account is a header with a secret, or a login of a person",
+  "auth/client-credentials-jwt": "as above, and with a key of the client",
+  "auth/enterprise-managed-authorization": "a token of the company's provider is exchanged; each person has an account",
+  "auth/wif-jwt-bearer": "a token of the platform is exchanged",
+  "auth/dpop": "tokens that are bound to a key",
+  "auth/dpop-nonce": "as above, with a nonce of the server",
+};
+
 /** Scenarios in which the suite lets the client fail, because it must refuse what the server does. */
 const REFUSALS = new Set([
   "http-invalid-tool-headers",
@@ -113,6 +123,8 @@ test("the scenario list has every client scenario of the conformance suite for t
         .map((one) => `${name} ${one}`),
     );
   assert.deepEqual(ALL.map(([name, revision]) => `${name} ${revision}`).toSorted(), found.toSorted());
+  const extensions = [...clients.matchAll(/^ {2}- (auth\/\S+) \[extension\]$/gm)].map(([, name = ""]) => name);
+  assert.deepEqual(extensions.toSorted(), Object.keys(EXTENSIONS).toSorted());
 });
 
 /** Runs one scenario; the suite also fails if the client fails where it may not. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { generateKeyPair } from "jose";
+import { exportJWK, generateKeyPair } from "jose";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
@@ -91,6 +91,41 @@ test("another issuer, audience, algorithm, key, type or time is refused", async 
     assert.equal(await verify(text), undefined);
   for (const claims of [{ exp: at - 29 }, { nbf: at + 29 }, { aud: ["https://other.example", RESOURCE] }])
     assert.ok(await check({ claims }), JSON.stringify(claims));
+});
+
+test("a token cannot bring its own key, nor change how it is checked", async (t) => {
+  const { check, issuer, verify } = await start(t);
+  const { publicKey: jwkKey, privateKey: key } = await generateKeyPair("ES256", { extractable: true });
+  const own = { ...(await exportJWK(jwkKey)), kid: "k1" };
+  await using attacker = await openTestIssuer(() => 1_800_000_000_000);
+  const { fetches } = attacker.state;
+  const headers: readonly object[] = [
+    { jwk: own },
+    { jwk: own, kid: undefined },
+    { jku: `${attacker.issuer}/jwks` },
+    { x5u: `${attacker.issuer}/jwks` },
+    { x5c: ["MIIB"] },
+    { kid: `${attacker.issuer}/jwks` },
+    { kid: "__proto__" },
+    { alg: "ES256", typ: "AT+JWT", jwk: own },
+  ];
+  for (const header of headers) assert.equal(await check({ header, key }), undefined, JSON.stringify(header));
+  assert.equal(attacker.state.fetches, fetches);
+  assert.equal(await verify(await attacker.sign({ claims: { iss: issuer.issuer } })), undefined);
+  // Header and claims of one valid token under the signature of another.
+  const [head = "", body = "", signature = ""] = (await issuer.sign()).split(".");
+  const [, other = ""] = (await issuer.sign({ claims: { sub: "bob" } })).split(".");
+  const critical = Buffer.from(JSON.stringify({ alg: "ES256", kid: "k1", crit: ["b64"], b64: false })).toString(
+    "base64url",
+  );
+  for (const text of [
+    `${head}.${other}.${signature}`,
+    `${critical}.${body}.${signature}`,
+    `${head}.${body}.${signature}.x`,
+  ])
+    assert.equal(await verify(text), undefined);
+  assert.ok(await verify(`${head}.${body}.${signature}`));
+  assert.ok(await check({ header: { typ: "AT+JWT" } }));
 });
 
 test("a person who is unknown or has another role is refused by name, and a removed one at once", async (t) => {

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
+import { UnauthorizedError } from "@modelcontextprotocol/client";
+
 import { openEgress } from "../../../src/egress/index.ts";
 import { OPERATOR } from "../../../src/identity/index.ts";
 import { startApp } from "../../../src/surfaces/admin/fixtures/start-app.ts";
@@ -68,6 +70,24 @@ test("the SDK client logs in, is an agent of the person, renews an expired token
   });
   assert.equal(refused.status, 403);
   assert.match(String(refused.headers["www-authenticate"]), /error="insufficient_scope", scope="execute search"/);
+});
+
+test("a login that was revoked at the server ends with its last token, and the person can log in again", async (t) => {
+  const { external, mcp, pass } = await start(t);
+  const memory = createOauthMemory();
+  const client = await connectByOauth(mcp, memory, agree);
+  t.after(() => client.close());
+  const { refresh_token: token = "" } = memory.seen.tokens ?? {};
+  const body = new URLSearchParams({ token, client_id: memory.seen.clientId ?? "" });
+  assert.equal((await fetch(`${external.issuer}/token/revocation`, { method: "POST", body })).status, 200);
+  const search = { name: "search", arguments: { query: "x" } };
+  await client.callTool(search);
+  pass(301_000);
+  await assert.rejects(client.callTool(search), UnauthorizedError);
+  await external.order({ ttl: 900 }); // its clock was not changed
+  const again = await connectByOauth(mcp, memory, agree);
+  t.after(() => again.close());
+  await again.callTool(search);
 });
 
 test("while the server is down, JWTs get an error that names it and access tokens still work", async (t) => {
