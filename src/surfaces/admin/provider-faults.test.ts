@@ -1,6 +1,8 @@
 /** Providers that lie, are down, or have another clock: each fault beside an honest login. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -81,6 +83,24 @@ test("the metadata of a provider cannot lead the gateway into a private network"
   company.lies.metadata = { token_endpoint: `https://127.0.0.1:${(hidden.address() as AddressInfo).port}/token` };
   const refused = await logIn();
   assert.deepEqual([refused.status, connections], [502, 0], refused.body);
+});
+
+test("a provider with a certificate that cannot be trusted is not asked for anything", async (t) => {
+  const read = (name: string) => readFileSync(`test/fixtures/tls/one.${name}`);
+  let requests = 0;
+  const server = createTlsServer({ cert: read("cert"), key: read("key") }, (_, response) => {
+    requests += 1;
+    response.end("{}");
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  t.after(() => server.close());
+  const issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const common = { issuer, clientId: "gloves", scopes: [], nameClaim: "sub", groupsClaim: "groups", roles: {} };
+  const { post, room } = await startWithProviders(t, { providers: new Map([["company", common]]) });
+  const refused = await post("/api/login/providers/company", {});
+  assert.deepEqual([refused.status, requests], [502, 0], refused.body);
+  assert.match(refused.body, /Cannot reach the login provider company/);
+  assert.match(JSON.stringify(room.records.at(-1)?.detail), /DEPTH_ZERO_SELF_SIGNED_CERT|CERT_HAS_EXPIRED/);
 });
 
 test("while a provider is down its people are told so, others log in, and no one is locked out", async (t) => {
