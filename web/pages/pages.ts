@@ -69,6 +69,11 @@ export const PAGES: readonly Page[] = [
     link: { name: "People and tokens", icon: "people", group: "Connect", roles: ["operator"] },
   },
   {
+    path: "/policy",
+    load: () => import("./policy/page.tsx"),
+    link: { name: "Policy", icon: "policy", group: "Control", roles: ["operator"] },
+  },
+  {
     path: "/ledger",
     load: () => import("./ledger/page.tsx"),
     link: { name: "Ledger", icon: "ledger", group: "Control", roles: ["operator"] },

@@ -21,6 +21,7 @@ import { createLive } from "./live-routes.ts";
 import type { LiveDoor } from "./live-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
+import { createPolicyRoutes } from "./policy-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
 import { createSecretRoutes } from "./secret-routes.ts";
@@ -188,6 +189,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
   app.route("/api/ledger", createLedgerRoutes(options));
+  app.route("/api/policy", createPolicyRoutes({ ...options, agent: () => identity.local() }));
   app.route("/api/secrets", createSecretRoutes(options.operator));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);
