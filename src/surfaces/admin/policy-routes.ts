@@ -68,7 +68,7 @@ export function createPolicyRoutes(door: PolicyDoor): Hono<AppEnv> {
   routes.post("/simulate", async (c) => {
     const { rules, since, profile } = parseRequest(SIMULATE, await readBody(c.req.raw, RULE_BYTES), "body");
     const { policy: own } = settings;
-    const proposed = parseRules(rules, "the proposed rules", new Set(own.rules.map(({ id }) => id)));
+    const proposed = parseProposed(rules, new Set(own.rules.map(({ id }) => id)));
     const policy = compilePolicy({ ...own, profile: profile ?? own.profile, rules: [...own.rules, ...proposed] });
     const past = await readPastCalls((await readRecords()).openReader(), since);
     return c.json(simulate(policy, past) satisfies SimulationAnswer);
@@ -86,6 +86,16 @@ export function createPolicyRoutes(door: PolicyDoor): Hono<AppEnv> {
     return c.json({ removed: id } satisfies PolicyChangedAnswer);
   });
   return routes;
+}
+
+/** A mistake in the request, and not in the configuration. */
+function parseProposed(text: string, taken: ReadonlySet<string>): readonly PolicyRule[] {
+  try {
+    return parseRules(text, "the proposed rules", taken);
+  } catch (cause) {
+    if (!(cause instanceof GloveboxError)) throw cause;
+    throw new GloveboxError("REQUEST_INVALID", cause.message, { cause, hint: "Correct the rules" });
+  }
 }
 
 function invalid(message: string, hint: string): GloveboxError {
