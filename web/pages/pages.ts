@@ -49,6 +49,12 @@ export const PAGES: readonly Page[] = [
   },
   { path: "/executions/:id", load: () => import("./execution/page.tsx") },
   {
+    path: "/skills",
+    load: () => import("./skills/page.tsx"),
+    link: { name: "Skills", icon: "skills", group: "Review" },
+  },
+  { path: "/skills/:id", load: () => import("./skill/page.tsx") },
+  {
     path: "/servers",
     load: () => import("./servers/page.tsx"),
     link: { name: "Servers", icon: "servers", group: "Connect", isTab: true },
