@@ -279,6 +279,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "reach-people.ts",
       "review-policy.ts",
       "serve-near.ts",
+      "sum-usage.ts",
     ],
   },
   "surfaces/admin": { folders: ["contract"], interface: [] },

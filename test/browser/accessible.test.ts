@@ -77,6 +77,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     ledger: "call.ended",
     people: "No valid token",
     secrets: HOSTILE_SETTING,
+    usage: "Nothing ran in this time",
     policy: "hostile-rule",
     "policy?tab=explain": "Name a tool",
     "policy?tab=simulate": "Change a rule",

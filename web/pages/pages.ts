@@ -80,6 +80,11 @@ export const PAGES: readonly Page[] = [
     link: { name: "Policy", icon: "policy", group: "Control", roles: ["operator"] },
   },
   {
+    path: "/usage",
+    load: () => import("./usage/page.tsx"),
+    link: { name: "Usage", icon: "usage", group: "Control", roles: ["operator"] },
+  },
+  {
     path: "/ledger",
     load: () => import("./ledger/page.tsx"),
     link: { name: "Ledger", icon: "ledger", group: "Control", roles: ["operator"] },

@@ -28,6 +28,7 @@ import { createSecretRoutes } from "./secret-routes.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
 import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
+import { createUsageRoutes } from "./usage-routes.ts";
 import { createWithheldRoutes } from "./withheld-routes.ts";
 
 export interface AppOptions extends HttpDoor {
@@ -190,6 +191,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/withheld", createWithheldRoutes(gateway));
   app.route("/api/ledger", createLedgerRoutes(options));
   app.route("/api/policy", createPolicyRoutes({ ...options, agent: () => identity.local() }));
+  app.route("/api/usage", createUsageRoutes(gateway, options.now));
   app.route("/api/secrets", createSecretRoutes(options.operator));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);

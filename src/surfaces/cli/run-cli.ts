@@ -24,6 +24,7 @@ import { addServing } from "./serve-commands.ts";
 import { addCatalog, addServers } from "./servers/servers-commands.ts";
 import { addSkills } from "./skills/skills-commands.ts";
 import { addTrust } from "./trust-command.ts";
+import { addUsage } from "./usage-command.ts";
 
 /** Errors of usage or configuration, not of a program. */
 const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID", "CONFIG_UNTRUSTED"]);
@@ -48,6 +49,7 @@ const GROUPS = [
   addExecutions,
   addSkills,
   addAudit,
+  addUsage,
 ];
 
 /** Runs one command and returns the exit code. Never rejects. */
