@@ -22,7 +22,7 @@ export async function loadPolicy(settings: Settings): Promise<PolicySettings> {
   return { ...policy, rules: [...policy.rules, ...more] };
 }
 
-export interface ExplainedCall {
+export interface AskedCall {
   readonly name: string;
   readonly args: JsonObject;
   readonly principal: Principal;
@@ -32,7 +32,7 @@ const NEAREST = 3;
 
 /** Decides as the bridge would, without the data-flow guard, and makes no call. Throws TOOL_NOT_FOUND. */
 export async function explainCall(
-  { name, args, principal }: ExplainedCall,
+  { name, args, principal }: AskedCall,
   settings: Settings,
   gateway: Pick<Gateway, "takeSnapshot">,
 ) {

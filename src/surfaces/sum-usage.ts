@@ -63,7 +63,8 @@ export async function sumUsage(records: Gateway["records"], { since, until, buck
   const whole = createSums();
   const tools = new Map<string, ReturnType<typeof createTool>>();
   const anomalies: Usage["anomalies"][number][] = [];
-  let [before, read, oldest] = [undefined as number | undefined, 0, since];
+  let before: number | undefined;
+  let [read, oldest] = [0, since];
   for (;;) {
     const page = await records({ limit: PAGE, since, until, ...(before !== undefined && { before }) });
     for (const record of page) {

@@ -18,7 +18,7 @@ export interface UsedQuota {
   readonly resetsAt?: Instant;
 }
 
-type Counts = Awaited<ReturnType<Store["quotas"]["list"]>>;
+type StoredCounts = Awaited<ReturnType<Store["quotas"]["list"]>>;
 
 const USUAL = {
   executionsPerMinute: { unit: "executions", windowMs: MINUTE_MS, scale: 1 },
@@ -28,7 +28,7 @@ const USUAL = {
 } as const;
 
 /** Without counters whose window has ended, and those of quotas that the settings do not have. */
-export function listUse(settings: QuotaSettings, counts: Counts, now: Instant): readonly UsedQuota[] {
+export function listUse(settings: QuotaSettings, counts: StoredCounts, now: Instant): readonly UsedQuota[] {
   return counts.flatMap(({ key, startedAt, used }) => {
     const found = findQuota(settings, key);
     if (!found || used === 0 || found.limit === 0) return [];
