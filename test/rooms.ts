@@ -269,6 +269,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "describe-evidence.ts",
       "describe-scope.ts",
       "describe-secrets.ts",
+      "describe-settings.ts",
       "gateway.ts",
       "idle-patterns.ts",
       "near-gateway.ts",

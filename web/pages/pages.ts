@@ -90,6 +90,11 @@ export const PAGES: readonly Page[] = [
     link: { name: "Ledger", icon: "ledger", group: "Control", roles: ["operator"] },
   },
   {
+    path: "/settings",
+    load: () => import("./settings/page.tsx"),
+    link: { name: "Settings", icon: "settings", group: "Control", roles: ["operator"] },
+  },
+  {
     path: "/sessions",
     load: () => import("./sessions/page.tsx"),
     link: { name: "Sessions", icon: "sessions", group: "Control" },

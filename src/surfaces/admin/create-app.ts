@@ -25,6 +25,7 @@ import { createPolicyRoutes } from "./policy-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
 import { createSecretRoutes } from "./secret-routes.ts";
+import { createSettingsRoutes } from "./settings-routes.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
 import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
@@ -192,6 +193,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/ledger", createLedgerRoutes(options));
   app.route("/api/policy", createPolicyRoutes({ ...options, agent: () => identity.local() }));
   app.route("/api/usage", createUsageRoutes(gateway, options.now));
+  app.route("/api/settings", createSettingsRoutes(options.operator));
   app.route("/api/secrets", createSecretRoutes(options.operator));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);

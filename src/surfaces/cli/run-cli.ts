@@ -23,6 +23,7 @@ import { addSecrets } from "./secrets-commands.ts";
 import { addServing } from "./serve-commands.ts";
 import { addCatalog, addServers } from "./servers/servers-commands.ts";
 import { addSkills } from "./skills/skills-commands.ts";
+import { addSettings } from "./settings-command.ts";
 import { addTrust } from "./trust-command.ts";
 import { addUsage } from "./usage-command.ts";
 
@@ -50,6 +51,7 @@ const GROUPS = [
   addSkills,
   addAudit,
   addUsage,
+  addSettings,
 ];
 
 /** Runs one command and returns the exit code. Never rejects. */
