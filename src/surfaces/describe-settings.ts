@@ -24,13 +24,13 @@ const MIN_CREDENTIAL = 4;
 /** Sorted by key. */
 export function describeSettings(settings: Settings): readonly DescribedSetting[] {
   const credentials = findPlaintextCredentials(settings).filter((text) => text.length >= MIN_CREDENTIAL);
-  const hide = (text: string): string => credentials.reduce((shown, one) => shown.replaceAll(one, "(set)"), text);
+  const strip = (text: string): string => credentials.reduce((shown, one) => shown.replaceAll(one, "(set)"), text);
   const usual = new Map(flatten(parseSettings({}, { folder: settings.folder }, {})));
   return flatten(settings)
     .map(([key, value]): DescribedSetting => {
       const source = usual.get(key) === value ? "default" : "configuration";
       const isSecret = HIDDEN.test(key) && key !== "server.auth";
-      return { key, value: isSecret ? showReferences(value) : hide(value), source };
+      return { key, value: isSecret ? showReferences(value) : strip(value), source };
     })
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
