@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
-import { isOfAgent } from "../../identity/index.ts";
+import { AGENT_SCOPES, isOfAgent } from "../../identity/index.ts";
 import type { FoundSession, Identity, OpenedSession, TokenScope } from "../../identity/index.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { STEP_UP } from "./contract.ts";
@@ -111,6 +111,11 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
     requireScopes({ scopes }: Caller, ...wanted: readonly TokenScope[]): void {
       if (!scopes || wanted.every((scope) => isCovered(scope, scopes))) return;
       throw lacksScope(wanted, challenge);
+    },
+    /** The same for an agent, which has no business at the API of the page, unless its token has a scope of a service. */
+    refuseAgent({ principal, session, scopes = [] }: Caller): void {
+      if (session || principal.kind !== "agent" || scopes.some((scope) => !AGENT_SCOPES.includes(scope))) return;
+      throw lacksScope(["ledger:read", "approvals:read"], challenge);
     },
     /** The same unless the caller is an agent: a service has no business at `/mcp`. */
     requireAgent({ scopes }: Caller): void {

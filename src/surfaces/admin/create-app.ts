@@ -177,6 +177,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     const { method, raw, path } = c.req;
     if (isLogin(method, path, options.auth)) return next();
     const caller = await authenticator.identifyForApi(raw.headers, method, c.get("client"));
+    authenticator.refuseAgent(caller);
     // Every change of every route, so that none is forgotten; only the own session can always be ended.
     if (method !== "GET" && method !== "HEAD" && path !== "/api/session") authenticator.requireRecentLogin(caller);
     c.set("caller", caller);

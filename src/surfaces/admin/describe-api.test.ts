@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
+import { OPERATOR } from "../../identity/index.ts";
 import { API_ROUTES, toOpenApi } from "./describe-api.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 
@@ -56,4 +57,49 @@ test("the document has a schema for each answer in JSON", () => {
   const text = JSON.stringify(toOpenApi());
   assert.equal(text.split('"default":{"description"').length - 1, API_ROUTES.length);
   assert.ok(text.includes('"/api/secrets/{name}"'));
+});
+
+/** Needs no credential: it tells how to log in. */
+const OPEN = "/api/login";
+
+test("an agent's credential reaches no route, and a service only its own session and what its scope names", async (t) => {
+  const { send, identity } = await startApp(t, undefined, {}, { auth: "required" });
+  const statuses = async (scopes: readonly string[]) => {
+    const { token } = await identity.tokens.create({ name: scopes.join("").replace(/\W/g, ""), scopes }, OPERATOR);
+    const headers = { authorization: `Bearer ${token}` };
+    const reached: string[] = [];
+    for (const { method, path } of API_ROUTES.filter((one) => one.path !== OPEN)) {
+      const { status } = await send(path.replace(/\{\w+\}/g, "x"), { method: method.toUpperCase(), headers });
+      if (status !== 401 && status !== 403) reached.push(`${method} ${path}: ${status}`);
+    }
+    return reached;
+  };
+  assert.deepEqual(await statuses(["execute", "execute:read", "search"]), []);
+  assert.deepEqual(
+    (await statuses(["ledger:read"])).map((one) => one.split(":")[0]),
+    [
+      "get /api/session",
+      "delete /api/session",
+      "get /api/ledger",
+      "get /api/ledger/proof",
+      "post /api/ledger/proof",
+      "get /api/ledger/export",
+      "get /api/usage",
+    ],
+  );
+});
+
+test("no change is made for a request with a cookie from another origin, or without one", async (t) => {
+  const { send, listener, identity } = await startApp(t);
+  const { secret } = await identity.sessions.open(OPERATOR, "test");
+  const cookie = `glovebox-${listener.port}=${secret}`;
+  const status = async (method: string, path: string, headers: Record<string, string>) =>
+    (await send(path.replace(/\{\w+\}/g, "x"), { method: method.toUpperCase(), headers: { cookie, ...headers } }))
+      .status;
+  for (const { method, path } of API_ROUTES.filter((one) => one.method !== "get")) {
+    assert.equal(await status(method, path, {}), 403, `${method} ${path}`);
+    assert.equal(await status(method, path, { origin: "https://evil.example" }), 403, `${method} ${path}`);
+  }
+  const own = { origin: `http://127.0.0.1:${listener.port}` };
+  assert.equal(await status("delete", "/api/tokens/{id}", own), 404);
 });
