@@ -112,16 +112,19 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
       if (!scopes || wanted.every((scope) => isCovered(scope, scopes))) return;
       throw lacksScope(wanted, challenge);
     },
-    /** The same for an agent, which has no business at the API of the page, unless its token has a scope of a service. */
-    refuseAgent({ principal, session, scopes = [] }: Caller): void {
-      if (session || principal.kind !== "agent" || scopes.some((scope) => !AGENT_SCOPES.includes(scope))) return;
-      throw lacksScope(["ledger:read", "approvals:read"], challenge);
-    },
     /** The same unless the caller is an agent: a service has no business at `/mcp`. */
     requireAgent({ scopes }: Caller): void {
       if (scopes && !isOfAgent(scopes)) throw lacksScope(["execute", "search"], challenge);
     },
   };
+}
+
+/** An agent has no business at the API of the page, unless its token has a scope of a service, too. */
+export function refuseAgent({ principal, session, scopes = [] }: Caller): void {
+  if (session || principal.kind !== "agent" || scopes.some((scope) => !AGENT_SCOPES.includes(scope))) return;
+  throw new GloveboxError("REQUEST_FORBIDDEN", `${principal.id} is an agent, and the admin API is for people`, {
+    hint: "Open the page with `glovebox open`, or use an access token with ledger:read or approvals:read",
+  });
 }
 
 function lacksScope(

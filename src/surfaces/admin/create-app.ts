@@ -9,7 +9,7 @@ import type { MiddlewareHandler } from "hono";
 import { ERRORS, GloveboxError, toPublicError } from "../../domain/index.ts";
 import type { HttpDoor, McpHandler } from "../gateway.ts";
 import { createApiRoutes, createApprovalRoutes, toHealth, toReadiness } from "./api-routes.ts";
-import { AuthenticationError, createAuthenticator, describeResource, isSame } from "./authenticate.ts";
+import { AuthenticationError, createAuthenticator, describeResource, isSame, refuseAgent } from "./authenticate.ts";
 import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./authenticate.ts";
 import { createClientAddress } from "./client-address.ts";
 import { checkAddress, checkBodySize, isLoopback } from "./guard.ts";
@@ -177,7 +177,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     const { method, raw, path } = c.req;
     if (isLogin(method, path, options.auth)) return next();
     const caller = await authenticator.identifyForApi(raw.headers, method, c.get("client"));
-    authenticator.refuseAgent(caller);
+    refuseAgent(caller);
     // Every change of every route, so that none is forgotten; only the own session can always be ended.
     if (method !== "GET" && method !== "HEAD" && path !== "/api/session") authenticator.requireRecentLogin(caller);
     c.set("caller", caller);
