@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { createConfigSchema } from "../src/config/index.ts";
+import { toApiPage, toOpenApi } from "../src/surfaces/admin/describe-api.ts";
 import { writeApiReference } from "./api-reference.ts";
 import { buildGuest } from "./build-guest.ts";
 import { createImportRules } from "./import-rules.ts";
@@ -19,6 +20,8 @@ async function generateAll(): Promise<readonly Generated[]> {
     { path: "src/sandbox/guest.generated.ts", text: await buildGuest() },
     { path: "glovebox.schema.json", text: `${JSON.stringify(createConfigSchema(), null, 2)}\n` },
     { path: "docs/reference/library-api.md", text: writeApiReference() },
+    { path: "docs/reference/admin-api.json", text: `${JSON.stringify(toOpenApi())}\n` },
+    { path: "docs/reference/admin-api.md", text: toApiPage() },
     { path: ".oxlintrc.rooms.json", text: createImportRules() },
     { path: "ARCHITECTURE.md", text: withStepTable(withRoomTable(readFileSync("ARCHITECTURE.md", "utf8"))) },
   ];

@@ -93,9 +93,11 @@ export async function openOperatorRecords(
   const logins = createLoginStore({ values: store.meta, vault, holdLease, onToken: () => undefined });
   const loginPowers = { store: logins, vault, upstreams: settings.upstreams, now: Date.now };
   const powers = { store, ledger, unlock: () => vault.openSeal(), hasEnded, owner: nameProcess(), now: Date.now };
+  const quotas = openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now });
   const resources = opened.move();
   return {
     vault,
+    listQuotas: () => quotas.list(),
     held: openHeld(records),
     rules: openAlwaysRules(settings, records, host),
     labels: createLabelDesk({ ...settings.policy, store, record, now: Date.now }),
@@ -110,8 +112,7 @@ export async function openOperatorRecords(
         await using approvals = await openQueue(settings, records, host);
         await approvals.withdraw(execution);
       },
-      releaseQuota: (execution) =>
-        openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost(execution),
+      releaseQuota: (execution) => quotas.releaseLost(execution),
     }),
     openIdentity: () => openIdentity({ ...records, now: Date.now, random: drawBytes, profiles: settings.profiles }),
     findPage: () => findPage({ values: store.meta, hasEnded }),

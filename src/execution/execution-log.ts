@@ -217,9 +217,9 @@ function isPlainRead({ effect, decision }: CallRecord): boolean {
 
 /** The digest is that of the stored result, so that `audit verify` also detects a changed result. */
 export function describeEnd({ state, error, calls, stats, labels }: ExecutionResult, text: string): JsonObject {
-  const { wallMs, cpuMs } = stats;
+  const { wallMs, cpuMs, outputBytes: output } = stats;
   const optional = defined({ code: error?.code, labels: labels?.map(({ label }) => label) });
-  return { state, calls: calls.length, result: digestOf(text), wallMs, cpuMs, ...optional };
+  return { state, calls: calls.length, result: digestOf(text), wallMs, cpuMs, output, ...optional };
 }
 
 /**

@@ -39,6 +39,13 @@ export type QuotaOutcome =
   | { readonly kind: "taken"; readonly units: readonly TakenUnits[] }
   | { readonly kind: "full"; readonly claim: QuotaClaim; readonly used: number; readonly freeAt: Instant };
 
+/** What is used of one counter; without a start, slots. */
+export interface QuotaCount {
+  readonly key: string;
+  readonly startedAt?: Instant;
+  readonly used: number;
+}
+
 /** Counters for concurrent use. A returned result survives the end of the process, including `kill -9`. */
 export interface QuotaStore {
   /** Atomically takes all claims or none; `full` names the first claim that failed. */
@@ -50,6 +57,8 @@ export interface QuotaStore {
   giveBack(holder: string, used: number): Promise<void>;
   /** Records that these holders were alive at this time. */
   noteHeld(holders: readonly string[], now: Instant): Promise<void>;
+  /** The counters that were used last, at most this many: ended windows stay until their key is used again. */
+  list(limit: number): Promise<readonly QuotaCount[]>;
   /** Returns the time between taking and the last `noteHeld`; `undefined` if it holds nothing. */
   heldFor(holder: string): Promise<number | undefined>;
   /** Continues as if it had been held for `heldMs` until now. */

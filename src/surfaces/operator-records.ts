@@ -9,7 +9,7 @@ import type { ExecutionControl, KeptExecution, ReplayResult, findRecording, show
 import type { Identity } from "../identity/index.ts";
 import type { LedgerReader } from "../ledger/index.ts";
 import type { CLIENTS } from "../onboarding/index.ts";
-import type { ApprovalDesk, createAlwaysRules, createLabelDesk } from "../policy/index.ts";
+import type { ApprovalDesk, createAlwaysRules, createLabelDesk, openQuotas } from "../policy/index.ts";
 import type { SkillDesk } from "../skills/index.ts";
 import type { Vault } from "../vault/index.ts";
 
@@ -35,6 +35,8 @@ export interface OperatorRecords extends AsyncDisposable {
   /** Labels that new sessions inherit. */
   readonly labels: ReturnType<typeof createLabelDesk>;
   readonly logins: Logins;
+  /** The quotas that something counts against now. */
+  listQuotas(): ReturnType<ReturnType<typeof openQuotas>["list"]>;
   /** Versions of skills, and decisions about them. */
   readonly skills: SkillDesk;
   /** Packages of servers that start with npx. */

@@ -52,6 +52,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     suspicious: [HOSTILE],
   } as const;
   const operator = await openOperatorDoor(t, {
+    policy: { rules: [{ id: "hostile-rule", decision: "ask", tools: ["a.*"], reason: HOSTILE }] },
     mcpServers: { [HOSTILE_SETTING]: { command: "nothing", env: { [HOSTILE]: "${secret:CRM}" } } },
   });
   const fields = [{ path: HOSTILE, before: null, after: HOSTILE, marks: [{ start: 3, end: 9, why: "has a tag" }] }];
@@ -76,6 +77,14 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     ledger: "call.ended",
     people: "No valid token",
     secrets: HOSTILE_SETTING,
+    settings: "sandbox.limits.wallMs",
+    usage: "Top tools",
+    policy: "hostile-rule",
+    "policy?tab=explain": "Name a tool",
+    "policy?tab=simulate": "Change a rule",
+    "policy?tab=labels": "No tool has a label",
+    "policy?tab=quotas": "No quota is in use",
+    "policy?tab=lint": "hostile-rule",
     sessions: "(this browser)",
     setup: "was called",
   };

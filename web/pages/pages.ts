@@ -49,6 +49,12 @@ export const PAGES: readonly Page[] = [
   },
   { path: "/executions/:id", load: () => import("./execution/page.tsx") },
   {
+    path: "/skills",
+    load: () => import("./skills/page.tsx"),
+    link: { name: "Skills", icon: "skills", group: "Review" },
+  },
+  { path: "/skills/:id", load: () => import("./skill/page.tsx") },
+  {
     path: "/servers",
     load: () => import("./servers/page.tsx"),
     link: { name: "Servers", icon: "servers", group: "Connect", isTab: true },
@@ -69,9 +75,24 @@ export const PAGES: readonly Page[] = [
     link: { name: "People and tokens", icon: "people", group: "Connect", roles: ["operator"] },
   },
   {
+    path: "/policy",
+    load: () => import("./policy/page.tsx"),
+    link: { name: "Policy", icon: "policy", group: "Control", roles: ["operator"] },
+  },
+  {
+    path: "/usage",
+    load: () => import("./usage/page.tsx"),
+    link: { name: "Usage", icon: "usage", group: "Control", roles: ["operator"] },
+  },
+  {
     path: "/ledger",
     load: () => import("./ledger/page.tsx"),
     link: { name: "Ledger", icon: "ledger", group: "Control", roles: ["operator"] },
+  },
+  {
+    path: "/settings",
+    load: () => import("./settings/page.tsx"),
+    link: { name: "Settings", icon: "settings", group: "Control", roles: ["operator"] },
   },
   {
     path: "/sessions",

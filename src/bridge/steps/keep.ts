@@ -88,6 +88,7 @@ export function recordEnd({ bridge, seq, entry, reply, record }: Crossing): Prom
       preview: reply.ok ? preview?.(reply.json) : undefined,
       result,
       seq,
+      size: reply.ok ? reply.json.length : undefined,
     });
     void bridge.recorder.record("batched", "call.ended", entry.tool, { ...detail, ...entry.note });
   };

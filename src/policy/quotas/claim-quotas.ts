@@ -83,10 +83,14 @@ function claimRates({ rates }: QuotaSettings, principal: Principal, tool: Tool):
   return rates.flatMap(({ tools, calls, windowMs, per }, index) => {
     if (matchTool(tools, forms) === "no") return [];
     // The key contains the rate, so that a changed rate starts a new count.
-    const { who, ...counter } = counterOf(per, principal, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
+    const { who, ...counter } = counterOf(per, principal, keyOfRate({ tools, windowMs }));
     const claim = { kind: "window", ...counter, windowMs, limit: calls, amount: 1, least: 1 } as const;
     return [{ claim, setting: `quotas.rates[${index}]`, unit: "calls" as const, who }];
   });
+}
+
+export function keyOfRate({ tools, windowMs }: Pick<QuotaSettings["rates"][number], "tools" | "windowMs">): string {
+  return `rate ${tools.toSorted().join(" ")} ${windowMs}`;
 }
 
 function claimCost(settings: QuotaSettings, principal: Principal, tool: Tool): readonly NamedClaim[] {

@@ -9,6 +9,8 @@ import type { Store } from "../../store/index.ts";
 import { SECOND_MS } from "../../timing/index.ts";
 import { COST_UNITS, claimCall, claimExecution } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
+import { listUse } from "./list-use.ts";
+import type { UsedQuota } from "./list-use.ts";
 
 export interface ExecutionClaim {
   readonly kind: "execution";
@@ -36,6 +38,8 @@ export interface Quotas {
   noteHeld(): Promise<void>;
   /** For an execution whose process died and that is not recovered: returns the time that it cannot have used. */
   releaseLost(execution: ExecutionId): Promise<void>;
+  /** The quotas that something counts against now. */
+  list(): Promise<readonly UsedQuota[]>;
 }
 
 interface QuotasOptions {
@@ -47,6 +51,9 @@ interface QuotasOptions {
 type Outcome = Awaited<ReturnType<Store["quotas"]["take"]>>;
 type TakenWindows = Extract<Outcome, { kind: "taken" }>["units"];
 type FullQuota = Extract<Outcome, { kind: "full" }>;
+
+/** Counters that are read for a list. */
+const MAX_LISTED = 1_000;
 
 const NOTHING_TAKEN = { release: async () => undefined };
 
@@ -80,6 +87,7 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     return { wallMs, release: async (usedMs) => giveBack(execution, before + usedMs) };
   };
   return {
+    list: async () => listUse(settings, await store.list(MAX_LISTED), now()),
     noteHeld: async () => {
       if (held.size > 0) await store.noteHeld([...held.keys()], now());
     },

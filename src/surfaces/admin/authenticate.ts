@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 import { GloveboxError, defined, hasRole } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
-import { isOfAgent } from "../../identity/index.ts";
+import { AGENT_SCOPES, isOfAgent } from "../../identity/index.ts";
 import type { FoundSession, Identity, OpenedSession, TokenScope } from "../../identity/index.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { STEP_UP } from "./contract.ts";
@@ -117,6 +117,14 @@ export function createAuthenticator({ identity, auth, localToken, url, stepUpMs 
       if (scopes && !isOfAgent(scopes)) throw lacksScope(["execute", "search"], challenge);
     },
   };
+}
+
+/** An agent has no business at the API of the page, unless its token has a scope of a service, too. */
+export function refuseAgent({ principal, session, scopes = [] }: Caller): void {
+  if (session || principal.kind !== "agent" || scopes.some((scope) => !AGENT_SCOPES.includes(scope))) return;
+  throw new GloveboxError("REQUEST_FORBIDDEN", `${principal.id} is an agent, and the admin API is for people`, {
+    hint: "Open the page with `glovebox open`, or use an access token with ledger:read or approvals:read",
+  });
 }
 
 function lacksScope(

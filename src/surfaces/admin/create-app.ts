@@ -9,7 +9,7 @@ import type { MiddlewareHandler } from "hono";
 import { ERRORS, GloveboxError, toPublicError } from "../../domain/index.ts";
 import type { HttpDoor, McpHandler } from "../gateway.ts";
 import { createApiRoutes, createApprovalRoutes, toHealth, toReadiness } from "./api-routes.ts";
-import { AuthenticationError, createAuthenticator, describeResource, isSame } from "./authenticate.ts";
+import { AuthenticationError, createAuthenticator, describeResource, isSame, refuseAgent } from "./authenticate.ts";
 import type { AppEnv, AuthOptions, Authenticator, ClientConnection } from "./authenticate.ts";
 import { createClientAddress } from "./client-address.ts";
 import { checkAddress, checkBodySize, isLoopback } from "./guard.ts";
@@ -21,12 +21,15 @@ import { createLive } from "./live-routes.ts";
 import type { LiveDoor } from "./live-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
+import { createPolicyRoutes } from "./policy-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
 import { createSecretRoutes } from "./secret-routes.ts";
+import { createSettingsRoutes } from "./settings-routes.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
 import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
+import { createUsageRoutes } from "./usage-routes.ts";
 import { createWithheldRoutes } from "./withheld-routes.ts";
 
 export interface AppOptions extends HttpDoor {
@@ -174,6 +177,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     const { method, raw, path } = c.req;
     if (isLogin(method, path, options.auth)) return next();
     const caller = await authenticator.identifyForApi(raw.headers, method, c.get("client"));
+    refuseAgent(caller);
     // Every change of every route, so that none is forgotten; only the own session can always be ended.
     if (method !== "GET" && method !== "HEAD" && path !== "/api/session") authenticator.requireRecentLogin(caller);
     c.set("caller", caller);
@@ -188,6 +192,9 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
   app.route("/api/ledger", createLedgerRoutes(options));
+  app.route("/api/policy", createPolicyRoutes({ ...options, agent: () => identity.local() }));
+  app.route("/api/usage", createUsageRoutes(gateway, options.now));
+  app.route("/api/settings", createSettingsRoutes(options.operator));
   app.route("/api/secrets", createSecretRoutes(options.operator));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);

@@ -23,7 +23,9 @@ import { addSecrets } from "./secrets-commands.ts";
 import { addServing } from "./serve-commands.ts";
 import { addCatalog, addServers } from "./servers/servers-commands.ts";
 import { addSkills } from "./skills/skills-commands.ts";
+import { addSettings } from "./settings-command.ts";
 import { addTrust } from "./trust-command.ts";
+import { addUsage } from "./usage-command.ts";
 
 /** Errors of usage or configuration, not of a program. */
 const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID", "CONFIG_UNTRUSTED"]);
@@ -48,6 +50,8 @@ const GROUPS = [
   addExecutions,
   addSkills,
   addAudit,
+  addUsage,
+  addSettings,
 ];
 
 /** Runs one command and returns the exit code. Never rejects. */

@@ -11,14 +11,14 @@ import type { Settings } from "../../config/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { createNearGateway, findNearPlace } from "../near-gateway.ts";
+import { IDLE_HINT, findIdleInCatalog, formatIdle } from "../idle-patterns.ts";
 import type { OperatorDoor } from "../operator-records.ts";
 import { describeWaiting } from "../reach-people.ts";
+import { loadPolicy } from "../review-policy.ts";
 import { serveNear } from "../serve-near.ts";
 import { findPage } from "./people/find-page.ts";
 import { parsePort } from "./add-command.ts";
 import type { Commands, Invocation } from "./add-command.ts";
-import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./policy/idle-patterns.ts";
-import { loadPolicy } from "./policy/load-policy.ts";
 import { watchInterrupt } from "./powers.ts";
 import { countOf, printLine } from "./print.ts";
 

@@ -2,7 +2,8 @@
 
 import type { Instant } from "../../../domain/index.ts";
 import type { QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../../quotas.ts";
-import { integer, nullable, readColumn } from "../../row.ts";
+import { integer, nullable, readColumn, text } from "../../row.ts";
+import type { RawRow } from "../../row.ts";
 
 import type { Connection } from "../connection.ts";
 
@@ -52,6 +53,7 @@ export function createQuotas(connection: Connection): QuotaStore {
   };
 
   return {
+    list: createList(connection),
     take: (claims, now) =>
       commit((): QuotaOutcome => {
         if (claims.some(({ kind }) => kind === "place")) expire.run(now);
@@ -67,13 +69,27 @@ export function createQuotas(connection: Connection): QuotaStore {
   };
 }
 
+function createList({ database, read }: Connection): QuotaStore["list"] {
+  const windows = database.prepare("SELECT key, started_at, used FROM quota_windows ORDER BY started_at DESC LIMIT ?");
+  const places = database.prepare("SELECT key, COUNT(*) AS used FROM quota_places GROUP BY key LIMIT ?");
+  const toCount = (row: RawRow) => ({
+    key: readColumn(row, "key", text),
+    used: readColumn(row, "used", integer),
+  });
+  return (limit) =>
+    read(() => [
+      ...windows.all(limit).map((row) => ({ ...toCount(row), startedAt: readColumn(row, "started_at", integer) })),
+      ...places.all(limit).map(toCount),
+    ]);
+}
+
 /** Returns units only to the window that they came from. */
 const GIVE_BACK = `UPDATE quota_windows SET used = MAX(0, used - MAX(0, held.amount - $used))
   FROM quota_reservations AS held WHERE held.holder = $holder
   AND held.key = quota_windows.key AND held.started_at = quota_windows.started_at`;
 const SEE = "UPDATE quota_reservations SET seen_at = $now WHERE holder IN (SELECT value FROM json_each($holders))";
 
-interface Reservations extends Omit<QuotaStore, "take"> {
+interface Reservations extends Omit<QuotaStore, "list" | "take"> {
   /** Call it in the transaction that takes. What the holder held before of that window counts as used. */
   readonly reserve: (holder: string, units: TakenUnits, now: Instant) => void;
 }

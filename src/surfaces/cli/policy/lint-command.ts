@@ -3,15 +3,14 @@
 import type { Command } from "commander";
 
 import { parseRules } from "../../../config/index.ts";
-import type { CatalogSnapshot, Tool } from "../../../domain/index.ts";
-import { lintPolicy, suggestRules } from "../../../policy/index.ts";
+import { suggestRules } from "../../../policy/index.ts";
 import { parseMoment } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { printLine } from "../print.ts";
-import { IDLE_HINT, findIdleInCatalog, formatIdle } from "./idle-patterns.ts";
-import { loadPolicy } from "./load-policy.ts";
-import { countCalls, formatChanges, readPastCalls } from "./simulate-command.ts";
+import { IDLE_HINT, formatIdle } from "../../idle-patterns.ts";
+import { lintRules, listTools, loadPolicy, readPastCalls } from "../../review-policy.ts";
+import { countCalls, formatChanges } from "./simulate-command.ts";
 
 /** Conditions come from arguments, which records have only with previews. */
 const NO_PREVIEWS = "Records have no arguments to find conditions in: `audit.previews` keeps their beginnings";
@@ -27,28 +26,16 @@ export function addReviews(policy: Command, { addJsonCommand }: Commands): void 
 }
 
 /** Exit 1 if there is a finding. Starts the upstreams, because effects decide. */
-async function lint(invocation: Invocation): Promise<number> {
-  const { loadSettings, openGateway, principal, print, flags, terminal } = invocation;
+async function lint({ loadSettings, openGateway, principal, print, flags, terminal }: Invocation): Promise<number> {
   const settings = await loadSettings();
-  const policy = await loadPolicy(settings);
   await using gateway = await openGateway();
-  const snapshot = await gateway.takeSnapshot(principal);
-  const tools = listTools(snapshot);
-  const listed = new Set(tools.map(({ origin }) => origin.connector));
-  const waiting = snapshot.namespaces.filter(({ connector }) => !listed.has(connector));
-  const unlisted = waiting.flatMap(({ name, connector }) => [name, connector]);
-  const findings = lintPolicy({ settings: policy, tools, unlisted });
-  const patterned = { ...settings, policy: { ...settings.policy, rules: policy.rules } };
-  const idle = await findIdleInCatalog(patterned, gateway, principal);
-  // A rule whose only pattern matches nothing is one problem.
-  const named = new Set(findings.filter(({ kind }) => kind === "idle").map(({ rule }) => `rule ${rule}`));
-  const idlePatterns = idle.filter(({ setting }) => !named.has(setting));
+  const { rules, findings, idlePatterns } = await lintRules(settings, gateway, principal);
   print({ findings, idlePatterns }, [
     ...findings.flatMap(({ kind, message, hint }) => [`${kind}: ${message}`, `  hint: ${hint}`]),
     ...idlePatterns.flatMap((one) => [`idle: ${formatIdle(one)}`, `  hint: ${IDLE_HINT}`]),
   ]);
   const count = findings.length + idlePatterns.length;
-  if (!flags.json && count === 0) printLine(terminal.stderr, `${policy.rules.length} rules, nothing to report`);
+  if (!flags.json && count === 0) printLine(terminal.stderr, `${rules} rules, nothing to report`);
   return count === 0 ? EXIT.done : EXIT.failed;
 }
 
@@ -85,10 +72,6 @@ async function listChangingTools(invocation: Invocation, principal: Invocation["
   await using gateway = await invocation.openGateway();
   const tools = listTools(await gateway.takeSnapshot(principal));
   return tools.filter(({ effect }) => effect !== "read").map(({ address }) => address);
-}
-
-function listTools({ tools, hidden }: CatalogSnapshot): readonly Tool[] {
-  return [...tools.values(), ...(hidden?.values() ?? [])];
 }
 
 function formatNumber(count: number): string {

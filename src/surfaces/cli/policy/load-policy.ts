@@ -3,19 +3,12 @@
 import { readFile } from "node:fs/promises";
 
 import { nameNamespaces } from "../../../catalog/index.ts";
-import { followRuleFiles, parseRules } from "../../../config/index.ts";
+import { parseRules } from "../../../config/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import { GloveboxError } from "../../../domain/index.ts";
-import type { PolicyRule, PolicySettings } from "../../../domain/index.ts";
+import type { PolicyRule } from "../../../domain/index.ts";
 import { describeCondition } from "../../../policy/index.ts";
 import type { CliPowers } from "../powers.ts";
-
-/** The rules of the configuration, of its rule file, and of decisions that last. */
-export async function loadPolicy(settings: Settings): Promise<PolicySettings> {
-  const { policy } = settings;
-  const more = (await followRuleFiles(settings)?.read()) ?? [];
-  return { ...policy, rules: [...policy.rules, ...more] };
-}
 
 export async function readRules(path: string, own: readonly PolicyRule[]): Promise<readonly PolicyRule[]> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {

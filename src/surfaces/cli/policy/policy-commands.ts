@@ -2,26 +2,23 @@
 
 import type { Command } from "commander";
 
-import { toFetchTool } from "../../../builtins/index.ts";
-import { findNearest } from "../../../catalog/index.ts";
 import {
   GloveboxError,
   defined,
   describeEffect,
   isJsonObject,
-  parseExecutionId,
   parseJson,
   parsePrincipalId,
-  parseToolAddress,
 } from "../../../domain/index.ts";
-import type { CatalogSnapshot, PolicyRule, Tool } from "../../../domain/index.ts";
-import { compilePolicy, describeCondition, explain, stateTool } from "../../../policy/index.ts";
+import type { PolicyRule } from "../../../domain/index.ts";
+import { compilePolicy, describeCondition } from "../../../policy/index.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { printLine } from "../print.ts";
-import { IDLE_HINT, findIdleInStore, formatIdle } from "./idle-patterns.ts";
+import { IDLE_HINT, findIdleInStore, formatIdle } from "../../idle-patterns.ts";
 import { addReviews } from "./lint-command.ts";
-import { formatRule, loadPolicy, readKnownTools } from "./load-policy.ts";
+import { explainCall, loadPolicy } from "../../review-policy.ts";
+import { formatRule, readKnownTools } from "./load-policy.ts";
 import { addSimulate } from "./simulate-command.ts";
 
 interface ExplainFlags {
@@ -29,8 +26,6 @@ interface ExplainFlags {
   readonly principal?: string;
   readonly group?: readonly string[];
 }
-
-const NEAREST = 3;
 
 export function addPolicy(program: Command, commands: Commands): void {
   const { addJsonCommand } = commands;
@@ -46,6 +41,7 @@ export function addPolicy(program: Command, commands: Commands): void {
     .option("--group <names...>", "groups of the principal");
   addJsonCommand(policy, "rules", "list the rules that decisions with the scope always made", rulesCommand);
   addJsonCommand(policy, "revoke <rule>", "remove such a rule; running gateways ask again", revokeCommand);
+  addJsonCommand(policy, "quotas", "list the quotas that something counts against now", quotasCommand);
   addSimulate(policy, commands);
   addReviews(policy, commands);
 }
@@ -79,6 +75,20 @@ async function rulesCommand({ openRecords, print, flags, terminal }: Invocation)
   if (!flags.json && rules.length === 0) printLine(terminal.stderr, "No decision has made a rule");
 }
 
+/** Exit 0 also if there are none. */
+async function quotasCommand({ openRecords, print, flags, terminal }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const quotas = await records.listQuotas();
+  print(
+    { quotas },
+    quotas.map(({ setting, who, used, limit, resetsAt }) => {
+      const reset = resetsAt === undefined ? "" : `, until ${new Date(resetsAt).toISOString()}`;
+      return `${setting}: ${used} of ${limit} by ${who}${reset}`;
+    }),
+  );
+  if (!flags.json && quotas.length === 0) printLine(terminal.stderr, "No quota is in use");
+}
+
 async function revokeCommand({ openRecords, principal, print }: Invocation, id: string): Promise<void> {
   await using records = await openRecords();
   await records.rules.revoke(id, principal);
@@ -99,39 +109,18 @@ async function explainCommand(invocation: Invocation<ExplainFlags>, name: string
   if (!id) throw new GloveboxError("REQUEST_INVALID", "--principal takes a name of 1 to 256 characters");
   const principal = { id, kind: "agent", groups: flags.group ?? [] } as const;
   const settings = await invocation.loadSettings();
-  const policy = compilePolicy(await loadPolicy(settings));
   await using gateway = await invocation.openGateway();
-  const own = toFetchTool(args);
-  const tool =
-    name === own.address
-      ? stateTool(policy, settings.policy.labels, own)
-      : findTool(await gateway.takeSnapshot(principal, [name.split(".", 1).join()]), name);
-  const { address, effect, effectSource, origin } = tool;
-  const execution = parseExecutionId(`ex_${"0".repeat(24)}`); // a placeholder: `explain` makes no call
-  if (!execution) throw new TypeError("The placeholder is not an execution id");
-  const call = { execution, seq: 1, principal: id, address, args };
-  const { decision, rules } = explain(policy, { call, tool, principal });
-  const { kind, ...decided } = decision;
-  const about = { tool: address, server: origin.connector, effect, ...defined({ effectSource }) };
-  print({ ...about, principal: id, decision: kind, ...decided, rules }, [
-    `${kind}: ${address} (${describeEffect(tool)}) by ${id}`,
-    `  decided by ${decision.rule}`,
-    ...(decision.kind === "allow" ? [] : [`  ${decision.reason}`]),
+  const explained = await explainCall({ name, args, principal }, settings, gateway);
+  const { tool, decision, rule, reason, rules } = explained;
+  print(explained, [
+    `${decision}: ${tool} (${describeEffect(explained)}) by ${id}`,
+    `  decided by ${rule}`,
+    ...(reason === undefined ? [] : [`  ${reason}`]),
     ...rules
       .toSorted((a, b) => Number(b.matches) - Number(a.matches))
-      .map((rule) => `  ${rule.matches ? "matches" : "does not match"}  ${rule.rule} (${rule.decision}): ${rule.why}`),
+      .map((one) => `  ${one.matches ? "matches" : "does not match"}  ${one.rule} (${one.decision}): ${one.why}`),
   ]);
-  return { allow: EXIT.done, ask: EXIT.paused, deny: EXIT.refused }[kind];
-}
-
-function findTool(snapshot: CatalogSnapshot, name: string): Tool {
-  const address = parseToolAddress(name);
-  const tool = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address));
-  if (tool) return tool;
-  const nearest = findNearest(snapshot, name, NEAREST);
-  throw new GloveboxError("TOOL_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 200))}`, {
-    hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "`glovebox tools` lists the tools",
-  });
+  return { allow: EXIT.done, ask: EXIT.paused, deny: EXIT.refused }[decision];
 }
 
 /** Describes conditions in words, because paths and patterns are parsed. */

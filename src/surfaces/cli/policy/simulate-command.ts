@@ -4,45 +4,17 @@ import { resolve } from "node:path";
 
 import { Option } from "commander";
 import type { Command } from "commander";
-import * as z from "zod";
-
-import { parseJson } from "../../../domain/index.ts";
-import type { Instant, PolicySettings } from "../../../domain/index.ts";
-import { compilePolicy, isFlowRule, simulate } from "../../../policy/index.ts";
-import type { LedgerReader } from "../../../ledger/index.ts";
-import { digestOf } from "../../../text/index.ts";
+import type { PolicySettings } from "../../../domain/index.ts";
+import { compilePolicy, simulate } from "../../../policy/index.ts";
 import { parseMoment } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
+import { readPastCalls } from "../../review-policy.ts";
 import { readRules } from "./load-policy.ts";
 
 export interface SimulateFlags {
   readonly since?: string;
   readonly profile?: PolicySettings["profile"];
 }
-
-export type PastCalls = Parameters<typeof simulate>[1];
-
-/** Builtin calls never pass the rules. */
-const OWN_RULE = "builtin";
-
-/** A call in the ledger. */
-const RECORD = z.object({
-  at: z.number(),
-  action: z.literal("call.intended"),
-  actor: z.string(),
-  subject: z.string(),
-  detail: z.object({
-    effect: z.enum(["read", "write", "destroy", "unknown"]),
-    decision: z.enum(["allow", "ask", "deny"]),
-    server: z.string().nullable().catch(null),
-    rule: z.string().catch(""),
-    execution: z.string().optional(),
-    seq: z.number().optional(),
-    approval: z.unknown().optional(),
-    arguments: z.string().optional(),
-    preview: z.string().optional(),
-  }),
-});
 
 export function addSimulate(policy: Command, { addJsonCommand }: Commands): void {
   addJsonCommand(
@@ -67,41 +39,6 @@ async function simulateCommand(invocation: Invocation<SimulateFlags>, file: stri
   const past = await readPastCalls(records.openReader(), since);
   const simulation = simulate(policy, past);
   invocation.print(simulation, formatSimulation(simulation));
-}
-
-/**
- * Returns each call once, as it was first decided: an approved call has a second record, and one that waited across a
- * restart a third. Unreadable records are skipped.
- */
-export async function readPastCalls(ledger: Pick<LedgerReader, "records">, since: Instant): Promise<PastCalls> {
-  const calls: PastCalls[number][] = [];
-  const seen = new Set<string>();
-  for await (const raw of ledger.records()) {
-    const { data } = RECORD.safeParse(raw);
-    if (!data || data.detail.rule === OWN_RULE) continue;
-    const { actor: principal, subject: tool, detail } = data;
-    const { rule, effect, decision, server, execution, seq, approval } = detail;
-    const key = `${execution} ${seq}`;
-    const isRepeated = approval !== undefined || (execution !== undefined && seen.has(key));
-    seen.add(key);
-    if (isRepeated || data.at < since) continue;
-    const args = readArguments(detail);
-    calls.push({
-      principal,
-      tool,
-      effect,
-      decision,
-      server,
-      byGuard: isFlowRule(rule),
-      ...(args !== undefined && { args }),
-    });
-  }
-  return calls;
-}
-
-/** Previews are cut and cleaned, so only one that has the digest of the arguments is them. */
-function readArguments({ arguments: digest, preview }: z.infer<typeof RECORD>["detail"]) {
-  return preview !== undefined && digestOf(preview) === digest ? parseJson(preview) : undefined;
 }
 
 function formatSimulation(simulation: ReturnType<typeof simulate>): readonly string[] {

@@ -1,10 +1,10 @@
 /** Tool patterns of the settings that match no known tool, for the commands that report them. */
 
-import { toFetchTool } from "../../../builtins/index.ts";
-import type { Settings } from "../../../config/index.ts";
-import type { Principal } from "../../../domain/index.ts";
-import { findIdlePatterns } from "../../../policy/index.ts";
-import type { Gateway } from "../../gateway.ts";
+import { toFetchTool } from "../builtins/index.ts";
+import type { Settings } from "../config/index.ts";
+import type { Principal } from "../domain/index.ts";
+import { findIdlePatterns } from "../policy/index.ts";
+import type { Gateway } from "./gateway.ts";
 
 type SettingsWithPatterns = Parameters<typeof findIdlePatterns>[0];
 type ToolList = Parameters<typeof findIdlePatterns>[1];

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import type { JsonObject } from "../../../domain/index.ts";
-import { digestOf } from "../../../text/index.ts";
-import { readPastCalls } from "./simulate-command.ts";
+import type { JsonObject } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
+import { readPastCalls } from "./review-policy.ts";
 
 const record = (rule: string, decision: string): JsonObject => {
   const detail = { effect: "write", server: "shop-server", decision, rule };

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { parsePrincipalId } from "../../../domain/index.ts";
-import type { Principal } from "../../../domain/index.ts";
-import { digestOf } from "../../../text/index.ts";
-import type { Gateway } from "../../gateway.ts";
+import { parsePrincipalId } from "../domain/index.ts";
+import type { Principal } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
+import type { Gateway } from "./gateway.ts";
 import { findIdleInCatalog } from "./idle-patterns.ts";
 
 it("findIdleInCatalog waits for every server by default, and for none if none is needed", async () => {
