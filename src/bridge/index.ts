@@ -7,3 +7,4 @@ export type { AskDecision, BridgeOptions, CallSkill, JournaledCall } from "./cro
 export { openBridge } from "./open-bridge.ts";
 export type { Bridge } from "./open-bridge.ts";
 export { callsOverrun } from "./recorder.ts";
+export { rootOf } from "./steps/call-skill.ts";

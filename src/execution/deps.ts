@@ -7,6 +7,7 @@ import type {
   ApiSurface,
   ApprovalRequests,
   CatalogSnapshot,
+  Digest,
   Execution,
   ExecutionId,
   ExecutionResult,
@@ -98,6 +99,11 @@ export interface ExecutionDeps extends RecordDeps {
 export interface SkillDeps {
   /** Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN unless exactly this version may run now. */
   open(tool: Tool, snapshot: CatalogSnapshot): Promise<OpenedSkill>;
+  /**
+   * The snapshot in which skills have the definitions that a program began with. Those that may no longer run are
+   * refused in it.
+   */
+  keep(snapshot: CatalogSnapshot, began: ReadonlyMap<string, Digest>): Promise<CatalogSnapshot>;
   /** Runs the program of a skill in the place of its caller. `level` is 1 for a skill that a program calls. */
   run(level: number, job: SandboxJob): Promise<SandboxResult>;
 }

@@ -5,7 +5,7 @@ import type { CatalogSnapshot, ConnectorId, Namespace } from "../domain/index.ts
 import type { Tool, ToolAddress } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
-import { findMoved, restrictSnapshot, strictestEffect } from "./judge-grants.ts";
+import { findMoved, findTool, restrictSnapshot, strictestEffect } from "./judge-grants.ts";
 import { SKILLS } from "./skill.ts";
 import type { SkillRow } from "./skill.ts";
 import { verifyVersion } from "./verify-version.ts";
@@ -20,6 +20,11 @@ export interface SkillOffers {
   addTo(snapshot: CatalogSnapshot): Promise<CatalogSnapshot>;
   /** The servers whose tools approved skills may call, by their names in programs. */
   listNeeded(): Promise<readonly string[]>;
+  /**
+   * The snapshot in which skills have the versions that a program began with, those that they call among them. One that
+   * was revoked is refused in it.
+   */
+  readonly keep: (snapshot: CatalogSnapshot, began: ReadonlyMap<string, Tool["digest"]>) => Promise<CatalogSnapshot>;
   /** Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN unless exactly this version may run now. */
   readonly open: (
     tool: Tool,
@@ -62,6 +67,7 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
       const grants = (await load()).flatMap((one) => (one.kind === "usable" ? one.version.grants : []));
       return [...new Set(grants.map(({ address }) => address.slice(0, address.indexOf("."))))];
     },
+    keep: (snapshot, began) => keepVersions(snapshot, began, powers),
     async open(tool, snapshot) {
       const rows = await store.versions(tool.origin.remoteName);
       // A running program keeps the version that it started with, unless that was revoked.
@@ -124,6 +130,29 @@ function offer(snapshot: CatalogSnapshot, skills: readonly KnownSkill[]): Catalo
   const digest = digestOf([snapshot.digest, own.map(([address, tool]) => [address, tool.digest]), [...refused.keys()]]);
   const namespaces = Object.freeze([...snapshot.namespaces, toNamespace(own.map(([address]) => address))]);
   return Object.freeze({ ...seen, digest, namespaces });
+}
+
+async function keepVersions(
+  snapshot: CatalogSnapshot,
+  began: ReadonlyMap<string, Tool["digest"]>,
+  powers: OfferPowers,
+): Promise<CatalogSnapshot> {
+  const [tools, refused] = [new Map(snapshot.tools), new Map(snapshot.refused)];
+  const rows = await powers.store.list();
+  const kept: CatalogSnapshot = { ...snapshot, tools, refused };
+  const keep = async (address: string, digest: Tool["digest"]): Promise<void> => {
+    const row = rows.find((one) => one.address === address && digestOffer(one) === digest);
+    if (!row || findTool(kept, row.address)?.digest === digest) return;
+    tools.delete(row.address);
+    if (!RUNNING.has(row.state)) return void refused.set(row.address, refuseUnapproved([row], row.address));
+    const verified = await verifyVersion(row, powers);
+    if (!verified.ok) return void refused.set(row.address, refuseFrozen(row, verified.problem));
+    for (const grant of verified.grants) await keep(grant.address, grant.definition);
+    refused.delete(row.address);
+    tools.set(row.address, toTool(verified, kept));
+  };
+  for (const [address, digest] of began) await keep(address, digest);
+  return Object.freeze(kept);
 }
 
 function toTool({ row, skill, grants }: SkillVersion, snapshot: CatalogSnapshot): Tool {

@@ -102,5 +102,5 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     thaw: (name, by) => desk.thaw({ name }, bind, by),
   };
-  return { catalog: { ...upstreams, takeSnapshot }, open: offers.open, door: skills };
+  return { catalog: { ...upstreams, takeSnapshot }, open: offers.open, keep: offers.keep, door: skills };
 }
