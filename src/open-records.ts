@@ -162,10 +162,11 @@ export function openHeld({ store, record }: Records) {
   return openHeldDefinitions({ store: store.pins, values: store.meta, ...powers });
 }
 
-export function toSkillRecords(settings: Settings, { store, ledger, signer }: Records) {
+export function toSkillRecords(settings: Settings, { store, ledger, signer: root, vault }: Records) {
   const onChanged = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
   const tests = createTestRunner({ ...settings, node: process.execPath, timebox, openKeeper: openReaper });
-  return { settings, store, ledger, signer, timebox, now: Date.now, onChanged, runTests: tests };
+  const keys = { root, random: drawBytes, openSeal: () => vault.openSeal() };
+  return { settings, store, ledger, keys, timebox, now: Date.now, onChanged, runTests: tests };
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

@@ -2,9 +2,10 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type { JsonObject, Limits } from "../domain/index.ts";
-import type { Durability } from "../ledger/index.ts";
 
 import type { BridgeOptions } from "./crossing.ts";
+
+type Durability = Parameters<BridgeOptions["ledger"]["write"]>[1];
 
 /** Remembers whether a record was lost. */
 export function createRecorder({ execution, ledger, limits, principal }: BridgeOptions) {

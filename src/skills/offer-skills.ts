@@ -10,6 +10,7 @@ import { SKILLS } from "./skill.ts";
 import type { SkillRow } from "./skill.ts";
 import { verifyVersion } from "./verify-version.ts";
 import type { SkillVersion, VersionPowers } from "./verify-version.ts";
+import { findNearest } from "./versions.ts";
 
 export interface OfferPowers extends VersionPowers {
   readonly store: Pick<Store["skills"], "file" | "list" | "revision" | "versions">;
@@ -36,7 +37,7 @@ type OfferRefusal = NonNullable<ReturnType<NonNullable<CatalogSnapshot["refused"
 
 /** What is known about one skill until something changes in the store. */
 type KnownSkill =
-  | { readonly kind: "usable"; readonly version: SkillVersion }
+  | { readonly kind: "usable"; readonly version: SkillVersion; readonly rows: readonly SkillRow[] }
   | { readonly kind: "refused"; readonly address: ToolAddress; readonly refusal: OfferRefusal };
 
 const RUNNING: ReadonlySet<SkillRow["state"]> = new Set(["approved", "retired"]);
@@ -44,11 +45,11 @@ const SUMMARY_CHARS = 160;
 
 export function openSkillOffers(powers: OfferPowers): SkillOffers {
   const { store } = powers;
-  let loaded: { readonly revision: number; readonly skills: Promise<readonly KnownSkill[]> } | undefined;
+  let loaded: { readonly revision: string; readonly skills: Promise<readonly KnownSkill[]> } | undefined;
   let offers = new WeakMap<CatalogSnapshot, CatalogSnapshot>();
 
   const load = async (): Promise<readonly KnownSkill[]> => {
-    const revision = await store.revision();
+    const revision = (await Promise.all([store.revision(), powers.failing.read()])).join(" ");
     if (loaded?.revision !== revision) {
       loaded = { revision, skills: loadSkills(powers) };
       offers = new WeakMap();
@@ -75,8 +76,8 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
       if (!row) throw toError(refuseUnapproved(rows, tool.address));
       const verified = await verifyVersion(row, powers);
       const moved = verified.ok ? findMoved(verified.grants, snapshot) : undefined;
-      if (!verified.ok) throw toError(refuseFrozen(row, verified.problem));
-      if (moved !== undefined) throw toError(refuseFrozen(row, moved));
+      if (!verified.ok) throw toError(refuseFrozen(row, verified.problem, rows));
+      if (moved !== undefined) throw toError(refuseFrozen(row, moved, rows));
       const { skill, grants } = verified;
       return { source: skill.program, snapshot: restrictSnapshot(snapshot, grants) };
     },
@@ -98,8 +99,8 @@ async function loadSkill(rows: readonly SkillRow[], powers: OfferPowers): Promis
   if (!address) throw new TypeError("A skill without versions");
   if (!approved) return { kind: "refused", address, refusal: refuseUnapproved(rows, address) };
   const verified = await verifyVersion(approved, powers);
-  if (verified.ok) return { kind: "usable", version: verified };
-  return { kind: "refused", address, refusal: refuseFrozen(approved, verified.problem) };
+  if (verified.ok) return { kind: "usable", version: verified, rows };
+  return { kind: "refused", address, refusal: refuseFrozen(approved, verified.problem, rows) };
 }
 
 /** The grants are a part of it: another grant is another definition for the callers of the skill. */
@@ -122,7 +123,7 @@ function offer(snapshot: CatalogSnapshot, skills: readonly KnownSkill[]): Catalo
     for (const { address } of grants) if (usable.has(address)) settle(usable.get(address) ?? one);
     const moved = findMoved(grants, seen);
     if (moved === undefined) tools.set(row.address, toTool(one.version, seen));
-    else refused.set(row.address, refuseFrozen(row, moved));
+    else refused.set(row.address, refuseFrozen(row, moved, one.rows));
   };
   for (const one of skills) if (one.kind === "refused") settle(one);
   for (const one of skills) settle(one);
@@ -146,7 +147,7 @@ async function keepVersions(
     tools.delete(row.address);
     if (!RUNNING.has(row.state)) return void refused.set(row.address, refuseUnapproved([row], row.address));
     const verified = await verifyVersion(row, powers);
-    if (!verified.ok) return void refused.set(row.address, refuseFrozen(row, verified.problem));
+    if (!verified.ok) return void refused.set(row.address, refuseFrozen(row, verified.problem, [row]));
     for (const grant of verified.grants) await keep(grant.address, grant.definition);
     refused.delete(row.address);
     tools.set(row.address, toTool(verified, kept));
@@ -193,11 +194,11 @@ function refuseUnapproved(rows: readonly SkillRow[], address: ToolAddress): Offe
   return { code: "SKILL_NOT_APPROVED", message, hint: wait };
 }
 
-function refuseFrozen({ address, name, version }: SkillRow, problem: string): OfferRefusal {
+/** Offers the version that was approved before it. */
+function refuseFrozen({ address, name, version }: SkillRow, problem: string, rows: readonly SkillRow[]): OfferRefusal {
   const message = `${address} (version ${version}) is frozen: ${problem}`;
-  return {
-    code: "SKILL_FROZEN",
-    message,
-    hint: `Call the tools themselves; an operator can look with \`glovebox skills show ${name}\``,
-  };
+  const nearest = findNearest(rows, version);
+  const back = nearest === undefined ? "" : `, or go back with \`glovebox skills rollback ${name} --to ${nearest}\``;
+  const hint = `Call the tools themselves; an operator can look with \`glovebox skills show ${name}\`${back}`;
+  return { code: "SKILL_FROZEN", message, hint };
 }

@@ -6,12 +6,12 @@ import { checkProgram } from "./check-submission.ts";
 import { parseSkill } from "./parse-skill.ts";
 import { toGrantId } from "./review/describe-changes.ts";
 import type { SkillReview } from "./review/review.ts";
-import { requirePassingTests, reviewVersion } from "./review-version.ts";
+import { findFailedTest, requirePassingTests, reviewVersion } from "./review-version.ts";
 import type { ReviewPowers } from "./review-version.ts";
-import { parseApproval } from "./sign-version.ts";
-import type { ParsedSkill, SkillFiles, SkillGrant, SkillState } from "./skill.ts";
-import { withLock } from "./verify-version.ts";
-import { checkPerson, checkReviewer, decide, findVersion, frozen } from "./versions.ts";
+import { findForgery, parseApproval } from "./sign-version.ts";
+import type { ParsedSkill, SkillFiles, SkillGrant, SkillRow, SkillState } from "./skill.ts";
+import { readVersion, withLock } from "./verify-version.ts";
+import { checkOperator, checkPerson, checkReviewer, decide, findVersion, frozen } from "./versions.ts";
 import { getVersion, insert, listSkill, notFound, sign } from "./versions.ts";
 import type { ListedSkill, SkillChoice, SubmittedSkill } from "./versions.ts";
 
@@ -49,8 +49,10 @@ export interface SkillDesk {
   thaw(choice: SkillChoice, bind: Bind, by: Principal): Promise<ListedSkill>;
   /** The files of an approved version, with its lock. */
   exportFiles(choice: SkillChoice): Promise<{ readonly skill: ListedSkill; readonly files: SkillFiles }>;
-  /** Verifies every approved version: signature, bytes and folder. */
+  /** Verifies every approved version: signature, bytes, folder and tests. One whose tests fail is frozen from then on. */
   verify(): Promise<readonly ListedSkill[]>;
+  /** Signs from now on with another key. Approvals that are valid now stay valid. */
+  rotateKey(by: Principal): Promise<{ readonly from: string; readonly to: string }>;
   /** Writes the approved files to the folder of skills again, over changed ones. */
   restore(choice: SkillChoice, by: Principal): Promise<ListedSkill>;
 }
@@ -94,7 +96,10 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
       const row = await findVersion(choice, ["approved"], powers);
       const { skill, grants } = await getVersion(row, powers);
       const kept = skill.requests.filter(({ tool }) => grants.some(({ address }) => address === tool));
-      return sign(row, await bind({ requests: kept }), { by, action: "thawed" }, powers);
+      const bound = await bind({ requests: kept });
+      await requirePassingTests(skill, bound, powers);
+      await powers.failing.set(row, undefined);
+      return sign(row, bound, { by, action: "thawed" }, powers);
     },
     async exportFiles(choice) {
       const row = await findVersion(choice, ["approved"], powers);
@@ -104,8 +109,10 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
     },
     async verify() {
       const rows = (await store.list()).filter(({ state }) => state === "approved");
+      for (const row of rows) await verifyTests(row, powers);
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },
+    rotateKey: (by) => rotateKey(by, powers),
     restore: (choice, by) => restore(choice, by, powers),
   };
 }
@@ -141,6 +148,31 @@ async function rollback({ name, version }: SkillChoice, by: Principal, powers: D
   if (!earlier) throw notFound(`${name} has no earlier approved version to go back to`);
   const { files, grants } = await getVersion(earlier, powers);
   return insert({ files, grants, origin: { kind: "rollback", version: earlier.version } }, by, powers);
+}
+
+async function verifyTests(row: SkillRow, powers: DeskPowers): Promise<void> {
+  const version = await readVersion(row, powers);
+  if (!version.ok) return;
+  const problem = await findFailedTest(version.skill, version.grants, powers);
+  const isNews = await powers.failing.set(row, problem);
+  const { name, version: number } = row;
+  const detail = { version: number, problem: problem ?? null };
+  const action = problem === undefined ? "skill.tests_passed" : "skill.frozen";
+  if (isNews) await powers.ledger.write({ actor: "gateway", action, subject: name, detail });
+}
+
+async function rotateKey(by: Principal, powers: DeskPowers) {
+  checkOperator(by);
+  const { store, keys, ledger } = powers;
+  const rows = await store.list();
+  const valid = await Promise.all(
+    rows.map(async (row) => (await findForgery(row, keys)) === undefined && row.signature),
+  );
+  const signatures = valid.flatMap((text) => (text ? (parseApproval(text)?.signature ?? []) : []));
+  const rotated = await keys.rotate(signatures);
+  const detail = { ...rotated, approvals: signatures.length };
+  await ledger.write({ actor: by.id, action: "skill.key_rotated", subject: "skills", detail }, "flushed");
+  return rotated;
 }
 
 async function restore(choice: SkillChoice, by: Principal, powers: DeskPowers): Promise<ListedSkill> {

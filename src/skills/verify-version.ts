@@ -2,16 +2,18 @@
 
 import type { Store } from "../store/index.ts";
 import { digestOf, toPlainJson } from "../text/index.ts";
+import type { FailingTests } from "./failing-tests.ts";
 import type { ApprovedFolder } from "./folder/approved-folder.ts";
 import { parseSkill } from "./parse-skill.ts";
 import { findForgery, parseApproval, parseFiles, parseGrants } from "./sign-version.ts";
-import type { SkillSigner } from "./sign-version.ts";
+import type { SkillKeys } from "./keys/open-keyring.ts";
 import { LOCK_FILE, digestSkill } from "./skill.ts";
 import type { ParsedSkill, SkillFiles, SkillGrant, SkillRow } from "./skill.ts";
 
 export interface VersionPowers {
   readonly store: Pick<Store["skills"], "file">;
-  readonly signer: SkillSigner;
+  readonly keys: SkillKeys;
+  readonly failing: FailingTests;
   /** Absent for a store in memory. */
   readonly folder?: ApprovedFolder | undefined;
 }
@@ -49,9 +51,11 @@ export async function readVersion(row: SkillRow, { store }: Pick<VersionPowers, 
 
 /** An approved version: its signature, its bytes, and its files in the folder of approved skills. */
 export async function verifyVersion(row: SkillRow, powers: VersionPowers): Promise<Verified> {
-  const forgery = await findForgery(row, powers.signer);
+  const forgery = await findForgery(row, powers.keys);
   if (forgery !== undefined) return failed(forgery);
   const read = await readVersion(row, powers);
+  const problem = await powers.failing.find(row);
+  if (read.ok && problem !== undefined) return failed(problem);
   if (!read.ok || !powers.folder || row.state !== "approved") return read;
   await powers.folder.publish(row.name, row.version);
   const path = await powers.folder.findDifference(row.name, withLock(read));

@@ -141,13 +141,13 @@ export async function sign(
   { by, action, note }: Signing,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
-  const { folder, signer, now, separates } = powers;
+  const { folder, keys, now, separates } = powers;
   const selfReviewed = isAuthor(row, by);
   const refusal = findRefusal(row, by, separates);
   if (refusal !== undefined) throw denied(refusal);
   const { files } = await getVersion(row, powers);
   const [at, grants] = [now(), JSON.stringify(granted)];
-  const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, signer);
+  const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, keys);
   const signature = JSON.stringify(approval);
   await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files, grants: granted }));
   const detail = { selfReviewed, key: approval.key };
@@ -197,6 +197,10 @@ export function checkPerson({ kind, id }: Principal): void {
 
 export function checkReviewer(by: Principal): void {
   if (!hasRole(by, "reviewer", "operator")) throw denied(`${by.id} (kind: ${by.kind}) cannot decide about a skill`);
+}
+
+export function checkOperator(by: Principal): void {
+  if (!hasRole(by, "operator")) throw denied(`${by.id} (kind: ${by.kind}) is not an operator`);
 }
 
 export function frozen({ name, version }: SkillRow, problem: string): GloveboxError {
