@@ -6,6 +6,7 @@ import type { Tool, ToolAddress } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
 import { findMoved, findTool, restrictSnapshot, strictestEffect } from "./judge-grants.ts";
+import { parseApproval } from "./sign-version.ts";
 import { SKILLS } from "./skill.ts";
 import type { SkillRow } from "./skill.ts";
 import { verifyVersion } from "./verify-version.ts";
@@ -98,9 +99,21 @@ async function loadSkill(rows: readonly SkillRow[], powers: OfferPowers): Promis
   const address = (approved ?? rows[0])?.address;
   if (!address) throw new TypeError("A skill without versions");
   if (!approved) return { kind: "refused", address, refusal: refuseUnapproved(rows, address) };
+  const newer = findNewer(approved, rows);
+  if (newer) return { kind: "refused", address, refusal: refuseFrozen(approved, describeNewer(newer), rows) };
   const verified = await verifyVersion(approved, powers);
   if (verified.ok) return { kind: "usable", version: verified, rows };
   return { kind: "refused", address, refusal: refuseFrozen(approved, verified.problem, rows) };
+}
+
+/** The last approval counts: a version that was replaced does not come back without a review. */
+function findNewer(row: SkillRow, rows: readonly SkillRow[]): SkillRow | undefined {
+  const timeOf = (one: SkillRow): number => parseApproval(one.signature)?.at ?? -1;
+  return rows.find((one) => timeOf(one) > timeOf(row) || (timeOf(one) === timeOf(row) && one.version > row.version));
+}
+
+function describeNewer({ version }: SkillRow): string {
+  return `version ${version} was approved after it`;
 }
 
 /** The grants are a part of it: another grant is another definition for the callers of the skill. */

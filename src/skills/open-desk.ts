@@ -1,6 +1,6 @@
 /** What people do with skills: submit, review, approve, reject, revoke, retire and roll back. No model can reach it. */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, defined } from "../domain/index.ts";
 import type { Principal } from "../domain/index.ts";
 import { checkProgram } from "./check-submission.ts";
 import { parseSkill } from "./parse-skill.ts";
@@ -8,7 +8,7 @@ import { toGrantId } from "./review/describe-changes.ts";
 import type { SkillReview } from "./review/review.ts";
 import { findFailedTest, requirePassingTests, reviewVersion } from "./review-version.ts";
 import type { ReviewPowers } from "./review-version.ts";
-import { findForgery, parseApproval } from "./sign-version.ts";
+import { eraseSignature, findForgery, parseApproval } from "./sign-version.ts";
 import type { ParsedSkill, SkillFiles, SkillGrant, SkillRow, SkillState } from "./skill.ts";
 import { readVersion, withLock } from "./verify-version.ts";
 import { checkOperator, checkPerson, checkReviewer, decide, findVersion, frozen } from "./versions.ts";
@@ -135,7 +135,8 @@ async function withdraw(choice: SkillChoice, how: Withdrawal, powers: DeskPowers
   checkReviewer(by);
   const row = await findVersion(choice, states, powers);
   const why = reason === undefined ? {} : { note: reason, detail: { reason } };
-  const withdrawn = await decide(row, to, { by, ...why }, powers);
+  const signature = to === "revoked" ? eraseSignature(row.signature) : undefined;
+  const withdrawn = await decide(row, to, { by, ...why, ...defined({ signature }) }, powers);
   if (row.state === "approved") await powers.folder?.remove(row.name);
   return listSkill(withdrawn, powers);
 }

@@ -53,6 +53,14 @@ export async function findForgery(row: SkillRow, keys: SkillKeys): Promise<strin
   return keys.findFault({ key, signature, purpose: PURPOSE, text: toText(row, signed) });
 }
 
+/** For a version that is revoked: its approval stays readable and proves nothing any more. */
+export function eraseSignature(text: string | null): string | undefined {
+  const approval = parseApproval(text);
+  return approval && JSON.stringify({ ...approval, signature: ERASED });
+}
+
+const ERASED = "A".repeat(86);
+
 /** Whether the key that an approval names made its signature, whichever gateway has that key. */
 export async function isSignedBy(row: SignedRow, { signature, key, ...signed }: SkillApproval): Promise<boolean> {
   return checkSignedText(key, { purpose: PURPOSE, text: toText(row, signed), signature });
