@@ -285,7 +285,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       await assert.rejects(desk.approve({ name: NAME, version, digest }, AGENT), refused("POLICY_DENIED"));
     },
   },
-  "somebody without the role approves": {
+  "a person without the role approves": {
     attempt: async ({ submit, desk }) => {
       await submit({ "skill.ts": EVIL });
       await assert.rejects(desk.approve({ name: NAME }, GUEST), refused("POLICY_DENIED"));

@@ -107,7 +107,7 @@ describe("an exported skill", () => {
     await assert.rejects(verifyFolder(files, "ed25519:x"), { code: "REQUEST_INVALID" });
     await assert.rejects(verifyFolder(change(files, LOCK_FILE, undefined)), { code: "REQUEST_INVALID" });
   });
-  it("waits for review in another gateway, which shows who signed it and trusts nobody", async (context) => {
+  it("waits for review in another gateway, which shows who signed it and trusts no signature", async (context) => {
     const { desk } = await openApproved(context);
     const { files } = await desk.exportFiles({ name: NAME });
     const other = await openSkills(context, { seed: 2 });
