@@ -166,7 +166,8 @@ export function toSkillRecords(settings: Settings, { store, ledger, signer: root
   const onChanged = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
   const tests = createTestRunner({ ...settings, node: process.execPath, timebox, openKeeper: openReaper });
   const keys = { root, random: drawBytes, openSeal: () => vault.openSeal() };
-  return { settings, store, ledger, keys, timebox, now: Date.now, onChanged, runTests: tests };
+  const listSecrets = () => vault.list();
+  return { settings, store, ledger, keys, listSecrets, timebox, now: Date.now, onChanged, runTests: tests };
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

@@ -20,6 +20,7 @@ import type {
   PublicError,
   Reply,
   ResultId,
+  SkillPowers,
   Tool,
   ToolAddress,
   ToolCall,
@@ -132,6 +133,8 @@ export interface BridgeOptions {
   readonly flow?: SessionFlow;
   /** For a dry run: removes known secrets from arguments, because they are shown. Only reads are made then. */
   readonly dryRun?: { readonly hide: (text: string) => string };
+  /** What a skill has beyond its tools; without it nothing. */
+  readonly openPowers?: (powers: SkillPowers) => ReadonlyMap<ToolAddress, Builtin>;
   /** Runs skills; without it a call of one is refused. */
   readonly callSkill?: CallSkill;
 }
@@ -159,6 +162,8 @@ export interface SkillCall {
 /** What a skill has of its own; all else is its caller's: principal, rules, labels, limits, ledger and counts. */
 export type NestedOptions = Pick<BridgeOptions, "snapshot" | "signal"> & {
   readonly plan: CallPlan | undefined;
+  /** What it was granted beyond its caller. */
+  readonly powers?: SkillPowers | undefined;
   /** The number of the run within the call of the program, if it ran before. */
   readonly frame?: number | undefined;
   /** Numbers below are those of earlier runs. */

@@ -18,6 +18,8 @@ import type {
   Principal,
   PrincipalId,
   Program,
+  SecretGrants,
+  SkillPowers,
   Tool,
 } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -72,7 +74,7 @@ export interface ExecutionDeps extends RecordDeps {
   /** True when the program has `fetch`. Each of its requests is decided separately. */
   hasNetwork(request: ExecutionRequest): boolean; // egress
   /** The tokens that stand for secrets in the program, by name. The same for an execution at any time. */
-  tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined; // vault
+  tokensOf?(execution: Execution, granted?: SecretGrants): Readonly<Record<string, string>> | undefined; // vault
   /** `admitted` is the signal of the request, if the job has another one. */
   run(job: SandboxJob, admitted?: AbortSignal): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
@@ -114,6 +116,8 @@ export interface OpenedSkill {
   readonly source: string;
   /** The tools that it was granted, and nothing else. */
   readonly snapshot: CatalogSnapshot;
+  /** What it was granted beyond its caller. */
+  readonly powers?: SkillPowers | undefined;
 }
 
 /** What evidence about flows of data needs. */

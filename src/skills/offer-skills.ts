@@ -1,11 +1,13 @@
 /** Offers approved skills to programs as the namespace `skills`, and opens one for a call after checking it again. */
 
 import { GloveboxError, parseConnectorId } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Namespace } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Namespace, SkillPowers } from "../domain/index.ts";
 import type { Tool, ToolAddress } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
 import { findMoved, findTool, restrictSnapshot, strictestEffect } from "./judge-grants.ts";
+import { describePower, toSkillPowers } from "./powers.ts";
+import type { SkillPower } from "./powers.ts";
 import { parseApproval } from "./sign-version.ts";
 import { SKILLS } from "./skill.ts";
 import type { SkillRow } from "./skill.ts";
@@ -15,6 +17,8 @@ import { findNearest } from "./versions.ts";
 
 export interface OfferPowers extends VersionPowers {
   readonly store: Pick<Store["skills"], "file" | "list" | "revision" | "versions">;
+  /** Says which granted host or secret is no longer there, as the end of a sentence. */
+  readonly findMissing: (granted: readonly SkillPower[]) => Promise<string | undefined>;
 }
 
 export interface SkillOffers {
@@ -31,7 +35,11 @@ export interface SkillOffers {
   readonly open: (
     tool: Tool,
     snapshot: CatalogSnapshot,
-  ) => Promise<{ readonly source: string; readonly snapshot: CatalogSnapshot }>;
+  ) => Promise<{
+    readonly source: string;
+    readonly snapshot: CatalogSnapshot;
+    readonly powers?: SkillPowers | undefined;
+  }>;
 }
 
 type OfferRefusal = NonNullable<ReturnType<NonNullable<CatalogSnapshot["refused"]>["get"]>>;
@@ -79,8 +87,11 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
       const moved = verified.ok ? findMoved(verified.grants, snapshot) : undefined;
       if (!verified.ok) throw toError(refuseFrozen(row, verified.problem, rows));
       if (moved !== undefined) throw toError(refuseFrozen(row, moved, rows));
-      const { skill, grants } = verified;
-      return { source: skill.program, snapshot: restrictSnapshot(snapshot, grants) };
+      const { skill, grants, powers: granted } = verified;
+      const missing = await powers.findMissing(granted);
+      if (missing !== undefined) throw toError(refuseFrozen(row, missing, rows));
+      const own = toSkillPowers(granted);
+      return { source: skill.program, snapshot: restrictSnapshot(snapshot, grants), powers: own };
     },
   };
 }
@@ -169,8 +180,12 @@ async function keepVersions(
   return Object.freeze(kept);
 }
 
-function toTool({ row, skill, grants }: SkillVersion, snapshot: CatalogSnapshot): Tool {
-  const { description, input, output = null } = skill;
+function toTool({ row, skill, grants, powers }: SkillVersion, snapshot: CatalogSnapshot): Tool {
+  const { input, output = null } = skill;
+  // At each use it is stated what goes beyond the caller.
+  const beyond = powers.map((power) => `${power.kind} ${describePower(power)}`);
+  const more = beyond.length === 0 ? "" : `\n\nA reviewer granted it beyond its caller: ${beyond.join("; ")}.`;
+  const description = `${skill.description}${more}`;
   return Object.freeze({
     address: row.address,
     origin: Object.freeze({ kind: "skill" as const, connector: connectorId(), remoteName: row.name }),
@@ -178,7 +193,7 @@ function toTool({ row, skill, grants }: SkillVersion, snapshot: CatalogSnapshot)
     description,
     input,
     output,
-    effect: strictestEffect(grants, snapshot),
+    effect: strictestEffect(grants, snapshot, powers.length > 0 ? "write" : "read"),
     digest: digestOffer(row),
   });
 }

@@ -15,6 +15,8 @@ import { openFailingTests } from "./failing-tests.ts";
 import { openKeyring } from "./keys/open-keyring.ts";
 import type { SkillKeyPowers } from "./keys/open-keyring.ts";
 import { LOCK_FILE, SKILLS } from "./skill.ts";
+import { findMissing } from "./powers.ts";
+import type { PowerPlaces } from "./powers.ts";
 import type { RunTests, SkillFiles } from "./skill.ts";
 import { findRefusal, markFrozen } from "./versions.ts";
 import { describeImport } from "./verify-folder.ts";
@@ -26,10 +28,12 @@ export interface SkillRecords {
     readonly analysis: Omit<AnalysisOptions, "limits" | "timebox">;
     readonly sandbox: { readonly limits: AnalysisOptions["limits"] };
     readonly server: { readonly auth: "local" | "required" };
+    readonly egress: { readonly networkPolicy?: PowerPlaces["ceiling"] };
   };
   readonly store: Pick<Store, "meta" | "skills">;
   readonly ledger: Pick<Ledger, "write">;
   readonly keys: Omit<SkillKeyPowers, "values" | "now">;
+  readonly listSecrets: PowerPlaces["listSecrets"];
   readonly timebox: Timebox;
   readonly runTests: RunTests;
   readonly now: () => Instant;
@@ -91,8 +95,9 @@ function createFrozenNotice({ ledger }: Pick<SkillRecords, "ledger">): (snapshot
 /** The catalog with approved skills as one more namespace, and what needs the tools as they are now. */
 export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, records: SkillRecords) {
   const powers = toPowers(records);
+  const places = { listSecrets: records.listSecrets, ceiling: records.settings.egress.networkPolicy };
   const noticeFrozen = createFrozenNotice(records);
-  const [desk, offers] = [openSkillDesk(powers), openSkillOffers(powers)];
+  const [desk, offers] = [openSkillDesk(powers), openSkillOffers({ ...powers, findMissing: (granted) => findMissing(granted, places) })];
   const takeSnapshot: TakesSnapshot["takeSnapshot"] = async (needed) => {
     const isNeeded = typeof needed === "object" && needed.includes(SKILLS);
     const all = isNeeded ? [...needed, ...(await offers.listNeeded())] : needed;

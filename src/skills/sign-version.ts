@@ -5,6 +5,7 @@ import { z } from "zod";
 import { checkSignedText, parsePublicKey } from "../ledger/index.ts";
 import { canonicalJson, parseConnectorId, parseDigest, parseJson, parseToolAddress } from "../domain/index.ts";
 import type { Digest, Instant, Json } from "../domain/index.ts";
+import { parsePower } from "./powers.ts";
 import type { SkillKeys } from "./keys/open-keyring.ts";
 import type { FileDigests, SkillGrant, SkillRow } from "./skill.ts";
 
@@ -82,6 +83,8 @@ export function parseFiles(text: string): FileDigests | undefined {
   return FILES.safeParse(parseJson(text)).data;
 }
 
+/** The tools among stored grants; `undefined` if anything else is there than tools and powers. */
 export function parseGrants(text: string): readonly SkillGrant[] | undefined {
-  return GRANTS.safeParse(parseJson(text)).data;
+  const all = parseJson(text);
+  return Array.isArray(all) ? GRANTS.safeParse(all.filter((one: unknown) => !parsePower(one))).data : undefined;
 }

@@ -137,7 +137,7 @@ interface Signing {
 /** Staged first and published last: a process that dies in between leaves the folder to the next one that looks. */
 export async function sign(
   row: SkillRow,
-  granted: readonly SkillGrant[],
+  granted: Pick<SkillVersion, "grants" | "powers">,
   { by, action, note }: Signing,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
@@ -146,10 +146,10 @@ export async function sign(
   const refusal = findRefusal(row, by, separates);
   if (refusal !== undefined) throw denied(refusal);
   const { files } = await getVersion(row, powers);
-  const [at, grants] = [now(), JSON.stringify(granted)];
+  const [at, grants] = [now(), JSON.stringify([...granted.grants, ...granted.powers])];
   const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, keys);
   const signature = JSON.stringify(approval);
-  await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files, grants: granted }));
+  await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files }));
   const detail = { selfReviewed, key: approval.key };
   const change = { by, action, at, grants, signature, detail, ...defined({ note }) };
   const signed = await decide(row, "approved", change, powers);
@@ -165,9 +165,10 @@ export async function insert(
 ): Promise<ListedSkill> {
   const { store, ledger, now } = powers;
   const files = withoutLock(all);
-  const { name, address } = parseSkill(files);
+  const { name, address, wants } = parseSkill(files);
   const digests = digestFiles(files);
-  const [digest, grants] = [digestSkill(digests), JSON.stringify(granted)];
+  const grants = JSON.stringify([...granted, ...wants.map(({ power }) => power)]);
+  const digest = digestSkill(digests);
   const waiting = (await store.versions(name)).find((row) => row.state === "pending_review" && row.digest === digest);
   if (waiting?.grants === grants) return listSkill(waiting, powers);
   await ledger.write({ actor: by.id, action: "skill.submitted", subject: name, detail: { digest, origin } }, "flushed");

@@ -77,11 +77,12 @@ function enter(bridge: BridgeState): Promise<void> | undefined {
 
 function nest(
   parent: BridgeState,
-  { seq, callers, plan, signal, snapshot, frame, firstFree }: NestedFrame,
+  { seq, callers, plan, signal, snapshot, powers, frame, firstFree }: NestedFrame,
 ): NestedBridge {
   const { plan: _, approve, ...rest } = parent.options;
   const own = defined({ plan, approve: approve && nameCaller(approve, callers.at(-1)) });
-  const options: BridgeOptions = { ...rest, ...own, signal, snapshot, builtins: new Map() };
+  const builtins = (powers && rest.openPowers?.(powers)) ?? new Map();
+  const options: BridgeOptions = { ...rest, ...own, signal, snapshot, builtins };
   const root = parent.root ?? { seq, frames: 0 };
   root.frames = Math.max(root.frames, firstFree ?? 0);
   const number = frame ?? root.frames;

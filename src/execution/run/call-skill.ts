@@ -18,7 +18,7 @@ import { settleResult } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
 import { toThrown } from "./check-beside.ts";
 
-type CallerDeps = SettleDeps & Pick<ExecutionDeps, "analyze" | "skills">;
+type CallerDeps = SettleDeps & Pick<ExecutionDeps, "analyze" | "skills" | "tokensOf">;
 
 /** What lets skills wait, and continue where they were, as their program does. */
 export interface SkillLife extends Pick<SandboxJob, "suspend" | "waits"> {
@@ -105,14 +105,16 @@ async function runSkill(
   const ended = new AbortController();
   const plan = planCalls(program.calls, snapshot, program.start);
   const past = life?.frames.find(({ seq }) => seq === how.seq);
-  const own = { snapshot, plan, signal: AbortSignal.any([how.signal, ended.signal]) };
+  const { powers } = skill;
+  const own = { snapshot, plan, powers, signal: AbortSignal.any([how.signal, ended.signal]) };
   const bridge = how.nest({ ...own, frame: past?.frame, firstFree: findFreeFrame(life?.frames, how.root) });
   const { namespaces } = snapshot;
   const client = { principal: principal.id, signal: how.signal, ...defined({ session: principal.session }) };
   const { suspend, waits } = life ?? {};
   const onTimers = life?.timers();
   const tape = life?.openTape({ seq: how.seq, tool, past, bridge });
-  const more = defined({ suspend, waits, onTimers, tape, isResumed: past && true });
+  const reach = { network: powers && true, secrets: powers && deps.tokensOf?.(execution, powers.secrets) };
+  const more = defined({ suspend, waits, onTimers, tape, isResumed: past && true, ...reach });
   const job = { ...client, program, namespaces, limits, host: bridge, input: args, ...more };
   const ran = await skills.run(how.callers.length + 1, job).finally(() => {
     onTimers?.(0);

@@ -20,6 +20,7 @@ interface ChoiceFlags {
 
 interface ApproveFlags extends ChoiceFlags {
   readonly without?: string[];
+  readonly grant?: string[];
   readonly note?: string;
 }
 
@@ -56,7 +57,8 @@ function addReviews(skills: Command, { addJsonCommand }: Pick<Commands, "addJson
   addJsonCommand(skills, "approve <name>", "approve and sign a version that waits for review", approve)
     .option("--number <number>", NUMBER, parseCount)
     .option("--digest <digest>", DIGEST)
-    .option("--without <tool...>", "do not grant these tools")
+    .option("--without <grant...>", "do not grant these")
+    .option("--grant <grant...>", "grant these hosts and secrets, such as host:api.example.com")
     .option("--note <text>", "kept with the decision");
   addJsonCommand(skills, "reject <name>", "refuse a version that waits for review", reject)
     .option("--number <number>", NUMBER, parseCount)
@@ -123,8 +125,8 @@ async function approve(
   name: string,
 ): Promise<void> {
   await using records = await openRecords();
-  const { without, note } = flags;
-  const approved = await records.skills.approve({ ...toChoice(name, flags), without, note }, principal);
+  const { without, grant, note } = flags;
+  const approved = await records.skills.approve({ ...toChoice(name, flags), without, grant, note }, principal);
   print(approved, [describe(approved)]);
 }
 
