@@ -6,6 +6,8 @@ import type { CatalogSnapshot, Instant, Principal } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { bindGrants } from "./check-submission.ts";
+import { openSkillDrafts } from "./open-drafts.ts";
+import type { DraftPowers, SkillDrafts } from "./open-drafts.ts";
 import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
 import { openSkillDesk } from "./open-desk.ts";
@@ -29,9 +31,12 @@ export interface SkillRecords {
   };
   readonly store: Pick<Store, "meta" | "skills">;
   readonly ledger: Pick<Ledger, "write">;
-  readonly keys: Omit<SkillKeyPowers, "values" | "now">;
+  readonly signer: SkillKeyPowers["root"];
+  readonly vault: { readonly openSeal: SkillKeyPowers["openSeal"] };
+  readonly random: SkillKeyPowers["random"];
   readonly timebox: Timebox;
   readonly runTests: RunTests;
+  readonly readRun: DraftPowers["readRun"];
   readonly now: () => Instant;
   readonly onChanged: () => Promise<void>;
 }
@@ -41,12 +46,13 @@ export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk 
   return { ...powers, ...openSkillDesk(powers) };
 }
 
-function toPowers({ settings, store, timebox, keys: owned, ...powers }: SkillRecords): DeskPowers {
+function toPowers({ settings, store, timebox, signer, vault, random, ...powers }: SkillRecords): DeskPowers {
   const { skills, analysis, sandbox, server } = settings;
   const folder = skills.folder === undefined ? undefined : openApprovedFolder(skills.folder);
   const separates = server.auth === "required";
   const options = { ...analysis, limits: sandbox.limits, timebox };
-  const keys = openKeyring({ ...owned, values: store.meta, now: powers.now });
+  const openSeal = () => vault.openSeal();
+  const keys = openKeyring({ root: signer, random, openSeal, values: store.meta, now: powers.now });
   const failing = openFailingTests(store.meta);
   return { ...powers, keys, failing, store: store.skills, folder, separates, analysis: options };
 }
@@ -64,6 +70,8 @@ export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw"> {
   list(): Promise<readonly (ListedSkill & { readonly summary?: string })[]>;
   /** Another value after every change. */
   revision(): Promise<number>;
+  /** What people and programs propose. */
+  readonly drafts: SkillDrafts;
   /** Why this person may not approve the version; `undefined` if they may. */
   findRefusal(version: Pick<ListedSkill, "author" | "name" | "version">, by: Principal): string | undefined;
 }
@@ -123,6 +131,7 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     show: async (choice) => mark(await desk.show(choice), await takeSnapshot("some")),
     revision: () => powers.store.revision(),
+    drafts: openSkillDrafts({ ...powers, bind, readRun: records.readRun }),
     findRefusal: (version, by) => findRefusal(version, by, powers.separates),
     submit: async (files, by) => {
       const grants = await bind(parseSkill(files));
