@@ -20,7 +20,6 @@ import type {
   PublicError,
   Reply,
   ResultId,
-  SkillPowers,
   Tool,
   ToolAddress,
   ToolCall,
@@ -31,7 +30,7 @@ import type { openFlows } from "../policy/index.ts";
 import { runInSlices } from "../timing/index.ts";
 import type { Owner, RunSlice, SlicedWork } from "../timing/index.ts";
 
-import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
+import type { Builtin, CallTarget, ParsedCall, SkillPowers } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { DryRunSession } from "./dry-run.ts";

@@ -1,7 +1,7 @@
 /** Opens the bridge of each execution, with the builtins of its program. */
 
 import { openBridge } from "../bridge/index.ts";
-import type { Bridge, BridgeOptions } from "../bridge/index.ts";
+import type { Bridge, BridgeOptions, SkillPowers } from "../bridge/index.ts";
 import type { Catalog, Shapes } from "../catalog/index.ts";
 import { defined } from "../domain/index.ts";
 import type {
@@ -21,7 +21,6 @@ import type {
   ResultId,
   ResultQuery,
   SecretGrants,
-  SkillPowers,
   Tool,
   ToolCall,
   TraceContext,
@@ -32,6 +31,7 @@ import type { RunSlice } from "../timing/index.ts";
 
 import { createBuiltins } from "./create-builtins.ts";
 import type { Describe } from "./create-describe.ts";
+import type { DraftBuiltinPowers, ProposedSkill } from "./create-draft.ts";
 import { createFetch } from "./create-fetch.ts";
 import type { FetchPowers } from "./create-fetch.ts";
 import type { ToolSearch } from "./create-tool-search.ts";
@@ -51,6 +51,15 @@ interface BridgeRequest extends Pick<BridgeOptions, "onEvent"> {
 type TokenLender = NonNullable<GuestRequest["lender"]> & {
   notice(text: string, place: string, detail: { readonly tool: string }): Promise<void>;
 };
+
+/** Drafts of skills that programs propose. */
+interface ProgramDrafts {
+  fromProgram(
+    skill: ProposedSkill,
+    program: { readonly execution: ExecutionId; readonly labels: readonly string[] },
+    by: Principal,
+  ): ReturnType<DraftBuiltinPowers["draft"]>;
+}
 
 interface FileOwner {
   readonly principal: PrincipalId;
@@ -102,6 +111,7 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   readonly planCalls: (request: BridgeRequest, snapshot: CatalogSnapshot) => CallPlan | undefined;
   readonly search: ToolSearch;
   readonly describe: Describe;
+  readonly skills: { readonly door: { readonly drafts: ProgramDrafts } };
   /** Applies the operator's effects and labels to a tool of Glovebox itself. */
   readonly stateTool: NonNullable<FetchPowers["state"]>;
 }
@@ -124,6 +134,7 @@ export function createProgramBridges(
     const { id } = execution;
     const lending = options.secrets.open(execution);
     const plan = options.planCalls(request, snapshot);
+    const flow = flows.open({ principal, execution: id, snapshot, ...defined({ plan }) });
     return openBridge({
       ...run,
       execution: id,
@@ -133,7 +144,7 @@ export function createProgramBridges(
       limits,
       ledger,
       report,
-      flow: flows.open({ principal, execution: id, snapshot, ...defined({ plan }) }),
+      flow,
       ...defined({
         preview,
         plan,
@@ -143,7 +154,7 @@ export function createProgramBridges(
         learn: shapes && ((tool: Tool, args: JsonObject, value: Json) => shapes.observe(principal, tool, args, value)),
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
-      builtins: createProgramBuiltins(options, { request, snapshot, lending }),
+      builtins: createProgramBuiltins(options, { request, snapshot, lending, flow, id }),
       openPowers: (powers) => openSkillPowers(options, { request, execution, powers }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.takeCall(principal, tool),
@@ -154,7 +165,7 @@ export function createProgramBridges(
   };
 }
 
-interface SkillContext {
+interface SkillReach {
   readonly request: BridgeRequest;
   readonly execution: Execution;
   readonly powers: SkillPowers;
@@ -163,7 +174,7 @@ interface SkillContext {
 /** A skill has `fetch` for the hosts that it was granted, and no other builtin. */
 function openSkillPowers(
   { network, secrets, stateTool }: ProgramBridgesOptions,
-  { request, execution, powers }: SkillContext,
+  { request, execution, powers }: SkillReach,
 ): NonNullable<BridgeOptions["builtins"]> {
   const own = { ...request, granted: powers.network };
   const send = network.sendFor(own, secrets.openFor(execution, powers.secrets));
@@ -176,11 +187,13 @@ interface ProgramContext {
   readonly request: BridgeRequest;
   readonly snapshot: CatalogSnapshot;
   readonly lending: TokenLender | undefined;
+  readonly flow: NonNullable<BridgeOptions["flow"]>;
+  readonly id: ExecutionId;
 }
 
 function createProgramBuiltins(
-  { network, secrets, results, flows, search, describe, stateTool }: ProgramBridgesOptions,
-  { request, snapshot, lending }: ProgramContext,
+  { network, secrets, results, flows, search, describe, skills, stateTool }: ProgramBridgesOptions,
+  { request, snapshot, lending, flow, id }: ProgramContext,
 ): NonNullable<BridgeOptions["builtins"]> {
   const { principal } = request;
   return createBuiltins({
@@ -194,6 +207,10 @@ function createProgramBuiltins(
       // Labels come first: an error names fields of the kept result, too.
       await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
       return (await results.read(principal.id, handle, query, spend)).value;
+    },
+    draft: (skill) => {
+      const labels = [...new Set(flow.sources().map(({ label }) => label))];
+      return skills.door.drafts.fromProgram(skill, { execution: id, labels }, principal);
     },
     send: secrets.guard(network.sendFor(request, lending)),
     check: network.checkFor(request),

@@ -51,13 +51,13 @@ export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export { DEFAULT_LIMITS } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, toPlace } from "./network.ts";
-export type { HostPattern, HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
+export type { HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
 export type { Condition, Decision, PolicyRule, PolicySettings, QuotaSettings, RuleFile } from "./policy.ts";
 export { hasRole } from "./principal.ts";
 export type { Principal } from "./principal.ts";
 export type { ChildKeeper } from "./process.ts";
 export type { CallPlan, Finding, Program } from "./program.ts";
-export type { Seal, SecretGrant, SecretGrants, SkillPowers } from "./secret.ts";
+export type { Seal, SecretGrant, SecretGrants } from "./secret.ts";
 export { describeEffect, describeWithheld, serverCommand } from "./tool.ts";
 export type {
   ApiSurface,

@@ -1,7 +1,7 @@
 /** Which secrets programs may use, where and how, and the seal for stored data. Values are never in a grant. */
 
 import type { SecretName } from "./ids.ts";
-import type { HostPattern, NetworkPolicy } from "./network.ts";
+import type { HostPattern } from "./network.ts";
 
 export interface SecretGrant {
   readonly hosts: readonly {
@@ -18,12 +18,6 @@ export interface SecretGrant {
 
 /** Keyed by the name that programs write after `secrets.`. */
 export type SecretGrants = ReadonlyMap<SecretName, SecretGrant>;
-
-/** What an approved skill may do beyond its caller: requests to these hosts, with these secrets. */
-export interface SkillPowers {
-  readonly network: NetworkPolicy;
-  readonly secrets: SecretGrants;
-}
 
 export interface Seal {
   /** `context` names what the data belongs to. It is not stored, and `open` needs the same one. */

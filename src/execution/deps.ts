@@ -1,7 +1,7 @@
 /** Everything that executions need from other rooms. Functions take the part that they use. */
 
 import type { AnalysisResult } from "../analysis/index.ts";
-import type { AskDecision, Bridge, BridgeOptions } from "../bridge/index.ts";
+import type { AskDecision, Bridge, BridgeOptions, SkillPowers } from "../bridge/index.ts";
 import type { NeededServers } from "../catalog/index.ts";
 import type {
   ApiSurface,
@@ -19,7 +19,6 @@ import type {
   PrincipalId,
   Program,
   SecretGrants,
-  SkillPowers,
   Tool,
 } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";

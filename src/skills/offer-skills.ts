@@ -1,7 +1,7 @@
 /** Offers approved skills to programs as the namespace `skills`, and opens one for a call after checking it again. */
 
 import { GloveboxError, parseConnectorId } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Namespace, SkillPowers } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Namespace } from "../domain/index.ts";
 import type { Tool, ToolAddress } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
@@ -38,7 +38,7 @@ export interface SkillOffers {
   ) => Promise<{
     readonly source: string;
     readonly snapshot: CatalogSnapshot;
-    readonly powers?: SkillPowers | undefined;
+    readonly powers?: ReturnType<typeof toSkillPowers>;
   }>;
 }
 

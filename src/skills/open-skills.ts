@@ -6,6 +6,8 @@ import type { CatalogSnapshot, Instant, Principal } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { bindGrants } from "./check-submission.ts";
+import { openSkillDrafts } from "./open-drafts.ts";
+import type { DraftPowers, SkillDrafts } from "./open-drafts.ts";
 import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
 import { openSkillDesk } from "./open-desk.ts";
@@ -32,10 +34,12 @@ export interface SkillRecords {
   };
   readonly store: Pick<Store, "meta" | "skills">;
   readonly ledger: Pick<Ledger, "write">;
-  readonly keys: Omit<SkillKeyPowers, "values" | "now">;
-  readonly listSecrets: PowerPlaces["listSecrets"];
+  readonly signer: SkillKeyPowers["root"];
+  readonly vault: { readonly openSeal: SkillKeyPowers["openSeal"]; readonly list: PowerPlaces["listSecrets"] };
+  readonly random: SkillKeyPowers["random"];
   readonly timebox: Timebox;
   readonly runTests: RunTests;
+  readonly readRun: DraftPowers["readRun"];
   readonly now: () => Instant;
   readonly onChanged: () => Promise<void>;
 }
@@ -45,12 +49,13 @@ export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk 
   return { ...powers, ...openSkillDesk(powers) };
 }
 
-function toPowers({ settings, store, timebox, keys: owned, ...powers }: SkillRecords): DeskPowers {
+function toPowers({ settings, store, timebox, signer, vault, random, ...powers }: SkillRecords): DeskPowers {
   const { skills, analysis, sandbox, server } = settings;
   const folder = skills.folder === undefined ? undefined : openApprovedFolder(skills.folder);
   const separates = server.auth === "required";
   const options = { ...analysis, limits: sandbox.limits, timebox };
-  const keys = openKeyring({ ...owned, values: store.meta, now: powers.now });
+  const openSeal = () => vault.openSeal();
+  const keys = openKeyring({ root: signer, random, openSeal, values: store.meta, now: powers.now });
   const failing = openFailingTests(store.meta);
   return { ...powers, keys, failing, store: store.skills, folder, separates, analysis: options };
 }
@@ -68,6 +73,8 @@ export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw"> {
   list(): Promise<readonly (ListedSkill & { readonly summary?: string })[]>;
   /** Another value after every change. */
   revision(): Promise<number>;
+  /** What people and programs propose. */
+  readonly drafts: SkillDrafts;
   /** Why this person may not approve the version; `undefined` if they may. */
   findRefusal(version: Pick<ListedSkill, "author" | "name" | "version">, by: Principal): string | undefined;
 }
@@ -95,9 +102,12 @@ function createFrozenNotice({ ledger }: Pick<SkillRecords, "ledger">): (snapshot
 /** The catalog with approved skills as one more namespace, and what needs the tools as they are now. */
 export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, records: SkillRecords) {
   const powers = toPowers(records);
-  const places = { listSecrets: records.listSecrets, ceiling: records.settings.egress.networkPolicy };
+  const places = { listSecrets: () => records.vault.list(), ceiling: records.settings.egress.networkPolicy };
   const noticeFrozen = createFrozenNotice(records);
-  const [desk, offers] = [openSkillDesk(powers), openSkillOffers({ ...powers, findMissing: (granted) => findMissing(granted, places) })];
+  const [desk, offers] = [
+    openSkillDesk(powers),
+    openSkillOffers({ ...powers, findMissing: (granted) => findMissing(granted, places) }),
+  ];
   const takeSnapshot: TakesSnapshot["takeSnapshot"] = async (needed) => {
     const isNeeded = typeof needed === "object" && needed.includes(SKILLS);
     const all = isNeeded ? [...needed, ...(await offers.listNeeded())] : needed;
@@ -128,6 +138,7 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     show: async (choice) => mark(await desk.show(choice), await takeSnapshot("some")),
     revision: () => powers.store.revision(),
+    drafts: openSkillDrafts({ ...powers, bind, readRun: records.readRun }),
     findRefusal: (version, by) => findRefusal(version, by, powers.separates),
     submit: async (files, by) => {
       const grants = await bind(parseSkill(files));

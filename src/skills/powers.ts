@@ -3,9 +3,13 @@
 import { z } from "zod";
 
 import { GloveboxError, parseJson, parseSecretName } from "../domain/index.ts";
-import type { HostPattern, NetworkPolicy, SecretGrants, SecretName, SkillPowers } from "../domain/index.ts";
+import type { HostPort, NetworkPolicy, SecretGrants, SecretName } from "../domain/index.ts";
 
-/** `host`, `host:port` or `*.domain`: ASCII names only, and no addresses. */
+type GrantedHost = Extract<NetworkPolicy, { mode: "allowed" }>["hosts"][number];
+
+/** This machine or an IPv4 address, which needs a port. */
+const LOCAL = /^(?:localhost|(?:[0-9]{1,3}\.){3}[0-9]{1,3}):[1-9][0-9]{0,4}$/;
+/** `host`, `host:port` or `*.domain`: ASCII names only. */
 const HOST = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
 const MOST = 20;
 const REASON_CHARS = 1_024;
@@ -14,12 +18,18 @@ const MOST_PORT = 65_535;
 const host = z
   .string()
   .max(260)
-  .regex(HOST, "expected a host such as api.example.com, with a port if it is not the usual one")
+  .refine(
+    (text) => HOST.test(text) || LOCAL.test(text),
+    "expected a host such as api.example.com, or an address with its port",
+  )
   .refine((text) => (toPattern(text).port ?? 1) <= MOST_PORT, "expected a port up to 65535");
 const secretName = z.custom<SecretName>((raw) => parseSecretName(raw) !== undefined, "expected the name of a secret");
 const reason = z.string().max(REASON_CHARS).default("");
 const hosts = z.array(host).min(1).max(MOST);
-const places = z.array(z.enum(["header", "body"])).min(1).default(["header"]);
+const places = z
+  .array(z.enum(["header", "body"]))
+  .min(1)
+  .default(["header"]);
 
 /** `needs.hosts` and `needs.secrets` of a skill. */
 export const POWER_NEEDS = {
@@ -90,13 +100,13 @@ export function parsePowers(text: string): readonly SkillPower[] {
 }
 
 /** What egress and the vault enforce; a secret only goes to hosts that were granted, too. */
-export function toSkillPowers(granted: readonly SkillPower[]): SkillPowers | undefined {
+export function toSkillPowers(granted: readonly SkillPower[]) {
   if (granted.length === 0) return undefined;
   const open = granted.flatMap((one) => (one.kind === "host" ? [one.host] : []));
   const network: NetworkPolicy = {
     mode: "allowed",
-    hosts: open.map(toPattern),
-    grants: [],
+    hosts: open.filter((one) => !LOCAL.test(one)).map(toPattern),
+    grants: open.filter((one) => LOCAL.test(one)).map(toLocal),
     setting: "the hosts that the skill was granted",
   };
   const secrets: SecretGrants = new Map(
@@ -110,7 +120,12 @@ export function toSkillPowers(granted: readonly SkillPower[]): SkillPowers | und
   return { network, secrets };
 }
 
-function toPattern(text: string): HostPattern {
+function toLocal(text: string): HostPort {
+  const { name, port } = toPattern(text);
+  return { host: name, port: port ?? 0 };
+}
+
+function toPattern(text: string): GrantedHost {
   const isBelow = text.startsWith("*.");
   const [name = "", port] = text.slice(isBelow ? 2 : 0).split(":");
   return { name, isBelow, port: port === undefined ? null : Number(port) };
@@ -128,7 +143,7 @@ export async function findMissing(
   granted: readonly SkillPower[],
   { listSecrets, ceiling }: PowerPlaces,
 ): Promise<string | undefined> {
-  const closed = granted.find((one) => one.kind === "host" && !isWithin(toPattern(one.host), ceiling));
+  const closed = granted.find((one) => one.kind === "host" && !isWithin(one.host, ceiling));
   if (closed) return `the host ${describePower(closed)} is not within egress.networkPolicy`;
   const wanted = granted.flatMap((one) => (one.kind === "secret" ? [one.name] : []));
   if (wanted.length === 0) return undefined;
@@ -137,9 +152,12 @@ export async function findMissing(
   return unset === undefined ? undefined : `the secret ${unset} is not set`;
 }
 
-function isWithin({ name, isBelow, port }: HostPattern, ceiling: NetworkPolicy | undefined): boolean {
-  if (!ceiling || ceiling.mode === "unrestricted") return true;
+function isWithin(text: string, ceiling: NetworkPolicy | undefined): boolean {
+  const { name, isBelow, port } = toPattern(text);
+  if (!ceiling) return true;
   if (ceiling.mode === "blocked") return false;
+  if (LOCAL.test(text)) return ceiling.grants.some((one) => one.host === name && one.port === port);
+  if (ceiling.mode === "unrestricted") return true;
   return ceiling.hosts.some((most) => {
     const isSame = most.name === name && most.isBelow === isBelow;
     return most.port === port && (isSame || (most.isBelow && name.endsWith(`.${most.name}`)));

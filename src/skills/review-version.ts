@@ -23,7 +23,10 @@ export async function reviewVersion(row: SkillRow, powers: ReviewPowers): Promis
   const { skill, files, grants } = version;
   const before = await findBefore(row, powers);
   const [now, then] = [{ ...version, version: row.version }, before && { ...before, version: before.row.version }];
-  const [others, runs] = await Promise.all([listOthers(row.name, powers), replayTests({ ...skill, ...version }, powers)]);
+  const [others, runs] = await Promise.all([
+    listOthers(row.name, powers),
+    replayTests({ ...skill, ...version }, powers),
+  ]);
   return {
     ...(await listSkill(row, powers)),
     address: row.address,
