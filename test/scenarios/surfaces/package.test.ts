@@ -1,19 +1,29 @@
 /** The packed product in an empty folder, without development dependencies: demo, examples and printed hints. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { build } from "esbuild";
 
+import type { ExecutionResult } from "glovebox";
+
 import { packProduct } from "../../fixtures/packed-product.ts";
 import type { PackedProduct } from "../../fixtures/packed-product.ts";
-import { untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import { cleanEnvironment, untilEnded, waitForOutput } from "../../fixtures/product.ts";
 
 /** Every file in `examples/`; each has a test below. */
-const EXAMPLES = ["adapter/library-desk.ts", "demo.ts", "library/embed.ts"];
+const EXAMPLES = [
+  "adapter/library-desk.ts",
+  "adapter/run-desk.ts",
+  "agent/agent-loop.ts",
+  "demo.ts",
+  "library/embed.ts",
+  "web/web-app.ts",
+];
 
 describe("the packed product", () => {
   let product: PackedProduct;
@@ -113,6 +123,62 @@ describe("the packed product", () => {
     copyFileSync(join(product.installed, "examples/library/embed.ts"), script);
     const { code, stdout, stderr } = product.run([], { script });
     assert.deepEqual([code, stdout], [0, "completed [ 'Ada likes tea' ]\n"], stderr);
+  });
+
+  /** Node does not run TypeScript in `node_modules`. */
+  function copyExample(path: string): string {
+    const script = join(product.folder, basename(path));
+    copyFileSync(join(product.installed, "examples", path), script);
+    return script;
+  }
+
+  test("the packed agent example searches, runs a program, and has a deletion approved", () => {
+    const { code, stdout, stderr } = product.run([], { script: copyExample("agent/agent-loop.ts") });
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(stdout.trim().split("\n").slice(2), [
+      'approval: helpdesk.deleteTicket {"id":"t2"} approve',
+      'execute: {"state":"completed","value":1}',
+      "tickets left: t1",
+    ]);
+    assert.match(stdout, /^search: helpdesk\.deleteTicket\(/);
+  });
+
+  test("the packed example of custom adapters runs with both adapters", () => {
+    copyExample("adapter/library-desk.ts");
+    const { code, stdout, stderr } = product.run([], { script: copyExample("adapter/run-desk.ts") });
+    const printed = "completed [ 'Notes on the Analytical Engine' ] [ 'Ada took 1' ]\n";
+    assert.deepEqual([code, stdout], [0, printed], stderr);
+  });
+
+  test("the packed web application runs programs of its users, who approve each other's calls", async (context) => {
+    const options = { cwd: product.folder, env: cleanEnvironment(product.folder) };
+    const app = spawn(process.execPath, [copyExample("web/web-app.ts")], options);
+    context.after(() => app.kill("SIGKILL"));
+    const [url = ""] = (await waitForOutput(app, /http.*\n/)).trim().split("\n");
+    const ask = async (path: string, user: string | undefined, body?: string) => {
+      const headers = user === undefined ? {} : { authorization: `Bearer ${user}-token` };
+      return fetch(`${url}${path}`, { headers, ...(body !== undefined && { method: "POST", body }) });
+    };
+    const run = async (user: string, code: string) => {
+      const lines = (await (await ask("/run", user, code)).text()).trim().split("\n");
+      const { kind, result }: { kind: string; result: ExecutionResult } = JSON.parse(lines.at(-1) ?? "");
+      assert.equal(kind, "ended");
+      return result;
+    };
+    assert.equal((await ask("/run", undefined, "return 1")).status, 401);
+    assert.deepEqual((await run("ada", "return await notebook.read({})")).value, ["first"]);
+    const paused = await run("ada", "return await notebook.clear({})");
+    assert.equal(paused.state, "paused");
+    const approval = `/approvals/${paused.approvals?.[0]}`;
+    assert.deepEqual(await (await ask(approval, "ada", "approve")).json(), { error: "POLICY_DENIED" });
+    const decided: unknown = await (await ask(approval, "bob", "approve")).json();
+    assert.partialDeepStrictEqual(decided, { state: "approved", decidedBy: "person:bob" });
+    const done: unknown = await (await ask(`/results/${paused.execution}`, "ada")).json();
+    assert.partialDeepStrictEqual(done, { state: "completed", value: 1 });
+    assert.equal((await ask("/mcp", undefined, "{}")).status, 401);
+    assert.equal((await ask("/mcp", "ada", "no JSON")).status, 400);
+    app.kill("SIGTERM");
+    await untilEnded(app);
   });
 
   test("the packed adapter example runs beside a configuration, and serve prints a hint that works", async (context) => {
