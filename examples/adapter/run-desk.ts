@@ -16,7 +16,7 @@ const diary = defineAdapter({
       description: "Writes one line into the diary.",
       input: { type: "object", properties: { line: { type: "string" } }, required: ["line"] },
       effect: "write",
-      run: ({ line }) => entries.push(String(line)),
+      run: ({ line }) => typeof line === "string" && entries.push(line),
     },
   },
 });

@@ -34,7 +34,7 @@ const helpdesk = defineAdapter({
       description: "Deletes a ticket for good.",
       input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
       effect: "destroy",
-      run: ({ id }) => tickets.delete(String(id)),
+      run: ({ id }) => typeof id === "string" && tickets.delete(id),
     },
   },
 });
