@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { build } from "esbuild";
@@ -25,16 +25,35 @@ const EXAMPLES = [
   "web/web-app.ts",
 ];
 
+/** The compiler fails for an error that is expected and missing. */
+const TYPED = `
+import { createGlovebox, defineAdapter, defineConfig } from "glovebox";
+import type { Approval, LibraryEvent } from "glovebox";
+const desk = defineAdapter({ name: "desk", tools: { look: { description: "", input: {}, run: () => 1 } } });
+const config = defineConfig({ adapters: [desk, { module: desk, pin: "approve" }], sandbox: { limits: { calls: 3 } } });
+const glovebox = await createGlovebox(config);
+glovebox.approvals.onApproval(({ id }: Approval) => void glovebox.approvals.decide(id, { verdict: "approve", by: "ada" }));
+const events: LibraryEvent[] = [];
+for await (const event of glovebox.events({ code: "1", principal: "ada" })) events.push(event);
+export const handler: (request: Request) => Promise<Response> = glovebox.mcpHandler();
+// @ts-expect-error an unknown setting
+defineConfig({ sandbx: {} });
+// @ts-expect-error a wrong type
+await glovebox.execute({ code: 5 });
+// @ts-expect-error a decision without a person
+await glovebox.approvals.decide("ap_1", { verdict: "approve" });
+`;
+
 describe("the packed product", () => {
   let product: PackedProduct;
   before(() => void (product = packProduct()));
   after(() => product[Symbol.dispose]());
 
   test("the package is installed without development dependencies", () => {
-    const { resolve } = createRequire(join(product.installed, "package.json"));
-    assert.match(resolve("typescript/package.json"), /typescript/);
+    const { resolve: find } = createRequire(join(product.installed, "package.json"));
+    assert.match(find("typescript/package.json"), /typescript/);
     for (const name of ["@modelcontextprotocol/server-everything/package.json", "esbuild", "workerd", "zod"]) {
-      assert.throws(() => resolve(name), { code: "MODULE_NOT_FOUND" }, name);
+      assert.throws(() => find(name), { code: "MODULE_NOT_FOUND" }, name);
     }
   });
 
@@ -116,6 +135,18 @@ describe("the packed product", () => {
     assert.equal(bundled.code, 1);
     assert.match(bundled.stderr, /Glovebox was bundled into another file/);
     assert.match(bundled.stderr, /Mark the package glovebox as external/);
+  });
+
+  test("the packed declarations compile without any other package, and find mistakes", () => {
+    writeFileSync(join(product.folder, "typed.ts"), TYPED);
+    const lib = ["es2024", "esnext.disposable"];
+    const options = { strict: true, noEmit: true, module: "nodenext", target: "es2024", lib };
+    const compilerOptions = { ...options, typeRoots: [resolve("node_modules/@types")], types: ["node"] };
+    writeFileSync(join(product.folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["typed.ts"] }));
+    writeFileSync(join(product.folder, "package.json"), '{ "type": "module" }');
+    const compiler = join(product.folder, "node_modules/typescript/bin/tsc");
+    const { code, stdout } = product.run(["-p", "."], { script: compiler });
+    assert.deepEqual([code, stdout], [0, ""]);
   });
 
   test("the packed library example runs beside the user's own code", () => {
