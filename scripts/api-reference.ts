@@ -1,8 +1,7 @@
 /** Writes `docs/reference/library-api.md` from the types of the library. */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { rollUpTypes } from "./roll-up-types.ts";
@@ -12,6 +11,8 @@ const INTRODUCTION = `# Library API
 
 Generated from the types of the package by \`npm run generate\`. [The guide](../guide/library.md) shows how to use it. \`GloveboxConfig\` is described in [configuration](configuration.md), and every \`ErrorCode\` in [errors](../errors/).
 `;
+/** Declarations of the last time: only what has changed is compiled again. */
+const CACHE = join("node_modules", ".cache", "types");
 /** Long tables that have pages of their own, and the start of the command line. */
 const ELSEWHERE = new Set(["GloveboxConfig", "ERRORS", "DEFAULT_LIMITS", "main"]);
 const START = /^(\/\*\*[^]*?\*\/\n)?(export )?(?:declare )?(function|class|const|interface|type) (\w+)/;
@@ -29,16 +30,12 @@ export function writeApiReference(): string {
 }
 
 function compileTypes(): string {
-  const folder = mkdtempSync(join(tmpdir(), "glovebox-types-"));
-  try {
-    const compiler = join("node_modules", "typescript", "bin", "tsc");
-    const args = [compiler, "-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", folder];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
-    if (status !== 0) throw new Error(`The types are wrong:\n${stdout}`);
-    return rollUpTypes(folder, "main.d.ts");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const compiler = join("node_modules", "typescript", "bin", "tsc");
+  const kept = ["--incremental", "--tsBuildInfoFile", join(CACHE, ".tsbuildinfo")];
+  const args = [compiler, "-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", CACHE, ...kept];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`The types are wrong:\n${stdout}`);
+  return rollUpTypes(CACHE, "main.d.ts");
 }
 
 function toPage(declarations: string): string {

@@ -175,6 +175,8 @@ const COMMON = {
   legalComments: "none",
   // Comments stay in memory with the text, and text beyond ASCII takes twice as much.
   minifyWhitespace: true,
+  // Node prints the whole line of an error that nothing catches.
+  lineLimit: 200,
   logLevel: "warning",
   allowOverwrite: true,
 } satisfies BuildOptions;

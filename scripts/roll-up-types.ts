@@ -179,6 +179,7 @@ function findReferences(root: unknown, { own, imported, text }: Scope, file: str
   visit(root, (node) => {
     const named = "typeName" in node ? node["typeName"] : "exprName" in node ? node["exprName"] : undefined;
     if (isNode(named)) add(leftOf(named));
+    if (node["computed"] === true && isNode(node["key"])) add(node["key"]);
     if (/Heritage|ClassImplements/.test(node.type) && isNode(node["expression"])) add(node["expression"]);
     if (node.type === "ClassDeclaration" && isNode(node["superClass"])) add(node["superClass"]);
     if (node.type === "TSImportType")

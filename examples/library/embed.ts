@@ -27,15 +27,18 @@ const memory = defineAdapter({
 
 const config = defineConfig({ adapters: [memory], store: { url: "sqlite::memory:" } });
 
-await using glovebox = await createGlovebox(config);
-
-const result = await glovebox.execute({
-  code: `
-    await memory.addFact({ name: input.who, fact: "likes tea" });
-    return (await memory.listFacts({})).map(({ name, fact }) => name + " " + fact);
-  `,
-  input: { who: "Ada" },
-  limits: { wallMs: 5_000 },
-});
-
-console.log(result.state, result.value);
+// With Node 24, `await using` closes it as well.
+const glovebox = await createGlovebox(config);
+try {
+  const result = await glovebox.execute({
+    code: `
+      await memory.addFact({ name: input.who, fact: "likes tea" });
+      return (await memory.listFacts({})).map(({ name, fact }) => name + " " + fact);
+    `,
+    input: { who: "Ada" },
+    limits: { wallMs: 5_000 },
+  });
+  console.log(result.state, result.value);
+} finally {
+  await glovebox.close();
+}

@@ -10,6 +10,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,6 +49,14 @@ function installOlderNode(): void {
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(join(CACHE, "package.json"), "{}");
   npm(["install", "--ignore-scripts", "--no-save", `${OLDER.name}@${OLDER.version}`], CACHE);
+}
+
+/** As `npm run pack:v8` makes it, but with a link to this Node. */
+function addPartForV8(folder: string): void {
+  const place = join(folder, "node_modules/glovebox-v8");
+  mkdirSync(place);
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "glovebox-v8", abi: process.versions.modules }));
+  symlinkSync(process.execPath, join(place, "node"));
 }
 
 describe("the installed tarball", () => {
@@ -99,6 +108,16 @@ describe("the installed tarball", () => {
     assert.equal(isolate.status, 0, isolate.stderr);
   });
 
+  test("an older Node than 22.19 gets one line that says what it needs, from the command line and the library", (context) => {
+    const { stdout } = spawnSync("/usr/bin/node", ["--version"], { encoding: "utf8" });
+    if (printed === undefined || !/^v(?:1\d|20)\./.test(stdout ?? "")) return context.skip("no older Node is here");
+    const line = `Glovebox needs Node 22.19 or newer and this is ${stdout.trim().slice(1)}: install a newer Node`;
+    const command = run("/usr/bin/node", launcher, "demo");
+    assert.deepEqual([command.status, command.stdout, command.stderr], [2, "", `${line}\n`]);
+    const library = run("/usr/bin/node", "library.mjs");
+    assert.deepEqual([library.status, library.stderr.includes(`Error: ${line}`)], [1, true], library.stderr);
+  });
+
   test("on Node 22 the demo, the library, the checker and a server run in QuickJS, and V8 is refused with a remedy", async (context) => {
     if (process.platform !== "linux") return context.skip("this Node comes from npm for Linux only");
     if (printed !== undefined) installOlderNode();
@@ -118,6 +137,10 @@ describe("the installed tarball", () => {
       refused.stderr,
       /cannot run V8 isolates \[SANDBOX_UNAVAILABLE\]\nhint: .*docs\/reference\/package\.md/,
     );
+    addPartForV8(folder);
+    const inV8 = run(OLDER_NODE, launcher, "run", "--json", "--engine", "isolate", "wrong.ts", "--no-types");
+    assert.match(inV8.stdout, /"engine":"isolate".*"code":"TOOL_ARGUMENTS_INVALID"/);
+    rmSync(join(folder, "node_modules/glovebox-v8"), { recursive: true });
     const options = { cwd: folder, env: cleanEnvironment(folder) };
     const served = spawn(OLDER_NODE, [launcher, "serve", "--json", "--port", "0"], options);
     context.after(() => served.kill("SIGKILL"));

@@ -1,19 +1,48 @@
 /** The packed product in an empty folder, without development dependencies: demo, examples and printed hints. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { build } from "esbuild";
 
+import type { ExecutionResult } from "glovebox";
+
 import { packProduct } from "../../fixtures/packed-product.ts";
 import type { PackedProduct } from "../../fixtures/packed-product.ts";
-import { untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import { cleanEnvironment, untilEnded, waitForOutput } from "../../fixtures/product.ts";
 
 /** Every file in `examples/`; each has a test below. */
-const EXAMPLES = ["adapter/library-desk.ts", "demo.ts", "library/embed.ts"];
+const EXAMPLES = [
+  "adapter/library-desk.ts",
+  "adapter/run-desk.ts",
+  "agent/agent-loop.ts",
+  "demo.ts",
+  "library/embed.ts",
+  "web/web-app.ts",
+];
+
+/** The compiler fails for an error that is expected and missing. */
+const TYPED = `
+import { createGlovebox, defineAdapter, defineConfig } from "glovebox";
+import type { Approval, LibraryEvent } from "glovebox";
+const desk = defineAdapter({ name: "desk", tools: { look: { description: "", input: {}, run: () => 1 } } });
+const config = defineConfig({ adapters: [desk, { module: desk, pin: "approve" }], sandbox: { limits: { calls: 3 } } });
+const glovebox = await createGlovebox(config);
+glovebox.approvals.onApproval(({ id }: Approval) => void glovebox.approvals.decide(id, { verdict: "approve", by: "ada" }));
+const events: LibraryEvent[] = [];
+for await (const event of glovebox.events({ code: "1", principal: "ada" })) events.push(event);
+export const handler: (request: Request) => Promise<Response> = glovebox.mcpHandler();
+// @ts-expect-error an unknown setting
+defineConfig({ sandbx: {} });
+// @ts-expect-error a wrong type
+await glovebox.execute({ code: 5 });
+// @ts-expect-error a decision without a person
+await glovebox.approvals.decide("ap_1", { verdict: "approve" });
+`;
 
 describe("the packed product", () => {
   let product: PackedProduct;
@@ -21,10 +50,10 @@ describe("the packed product", () => {
   after(() => product[Symbol.dispose]());
 
   test("the package is installed without development dependencies", () => {
-    const { resolve } = createRequire(join(product.installed, "package.json"));
-    assert.match(resolve("typescript/package.json"), /typescript/);
+    const { resolve: find } = createRequire(join(product.installed, "package.json"));
+    assert.match(find("typescript/package.json"), /typescript/);
     for (const name of ["@modelcontextprotocol/server-everything/package.json", "esbuild", "workerd", "zod"]) {
-      assert.throws(() => resolve(name), { code: "MODULE_NOT_FOUND" }, name);
+      assert.throws(() => find(name), { code: "MODULE_NOT_FOUND" }, name);
     }
   });
 
@@ -108,11 +137,79 @@ describe("the packed product", () => {
     assert.match(bundled.stderr, /Mark the package glovebox as external/);
   });
 
+  test("the packed declarations compile without any other package, and find mistakes", () => {
+    writeFileSync(join(product.folder, "typed.ts"), TYPED);
+    const lib = ["es2024", "esnext.disposable"];
+    const options = { strict: true, noEmit: true, module: "nodenext", target: "es2024", lib };
+    const compilerOptions = { ...options, typeRoots: [resolve("node_modules/@types")], types: ["node"] };
+    writeFileSync(join(product.folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["typed.ts"] }));
+    writeFileSync(join(product.folder, "package.json"), '{ "type": "module" }');
+    const compiler = join(product.folder, "node_modules/typescript/bin/tsc");
+    const { code, stdout } = product.run(["-p", "."], { script: compiler });
+    assert.deepEqual([code, stdout], [0, ""]);
+  });
+
   test("the packed library example runs beside the user's own code", () => {
     const script = join(product.folder, "embed.ts");
     copyFileSync(join(product.installed, "examples/library/embed.ts"), script);
     const { code, stdout, stderr } = product.run([], { script });
     assert.deepEqual([code, stdout], [0, "completed [ 'Ada likes tea' ]\n"], stderr);
+  });
+
+  /** Node does not run TypeScript in `node_modules`. */
+  function copyExample(path: string): string {
+    const script = join(product.folder, basename(path));
+    copyFileSync(join(product.installed, "examples", path), script);
+    return script;
+  }
+
+  test("the packed agent example searches, runs a program, and has a deletion approved", () => {
+    const { code, stdout, stderr } = product.run([], { script: copyExample("agent/agent-loop.ts") });
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(stdout.trim().split("\n").slice(2), [
+      'approval: helpdesk.deleteTicket {"id":"t2"} approve',
+      'execute: {"state":"completed","value":1}',
+      "tickets left: t1",
+    ]);
+    assert.match(stdout, /^search: helpdesk\.deleteTicket\(/);
+  });
+
+  test("the packed example of custom adapters runs with both adapters", () => {
+    copyExample("adapter/library-desk.ts");
+    const { code, stdout, stderr } = product.run([], { script: copyExample("adapter/run-desk.ts") });
+    const printed = "completed [ 'Notes on the Analytical Engine' ] [ 'Ada took 1' ]\n";
+    assert.deepEqual([code, stdout], [0, printed], stderr);
+  });
+
+  test("the packed web application runs programs of its users, who approve each other's calls", async (context) => {
+    const options = { cwd: product.folder, env: cleanEnvironment(product.folder) };
+    const app = spawn(process.execPath, [copyExample("web/web-app.ts")], options);
+    context.after(() => app.kill("SIGKILL"));
+    const [url = ""] = (await waitForOutput(app, /http.*\n/)).trim().split("\n");
+    const ask = async (path: string, user: string | undefined, body?: string) => {
+      const headers = user === undefined ? {} : { authorization: `Bearer ${user}-token` };
+      return fetch(`${url}${path}`, { headers, ...(body !== undefined && { method: "POST", body }) });
+    };
+    const run = async (user: string, code: string) => {
+      const lines = (await (await ask("/run", user, code)).text()).trim().split("\n");
+      const { kind, result }: { kind: string; result: ExecutionResult } = JSON.parse(lines.at(-1) ?? "");
+      assert.equal(kind, "ended");
+      return result;
+    };
+    assert.equal((await ask("/run", undefined, "return 1")).status, 401);
+    assert.deepEqual((await run("ada", "return await notebook.read({})")).value, ["first"]);
+    const paused = await run("ada", "return await notebook.clear({})");
+    assert.equal(paused.state, "paused");
+    const approval = `/approvals/${paused.approvals?.[0]}`;
+    assert.deepEqual(await (await ask(approval, "ada", "approve")).json(), { error: "POLICY_DENIED" });
+    const decided: unknown = await (await ask(approval, "bob", "approve")).json();
+    assert.partialDeepStrictEqual(decided, { state: "approved", decidedBy: "person:bob" });
+    const done: unknown = await (await ask(`/results/${paused.execution}`, "ada")).json();
+    assert.partialDeepStrictEqual(done, { state: "completed", value: 1 });
+    assert.equal((await ask("/mcp", undefined, "{}")).status, 401);
+    assert.equal((await ask("/mcp", "ada", "no JSON")).status, 400);
+    app.kill("SIGTERM");
+    await untilEnded(app);
   });
 
   test("the packed adapter example runs beside a configuration, and serve prints a hint that works", async (context) => {

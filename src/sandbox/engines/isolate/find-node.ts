@@ -15,14 +15,23 @@ export interface NodeForV8 {
 /** An optional package that holds a Node, without a command that npm would put on the path. */
 export const V8_PACKAGE = "glovebox-v8";
 
+/** What tells which Node the gateway runs on, and where packages are. */
+interface Surroundings {
+  readonly abi?: string;
+  readonly require?: Pick<NodeJS.Require, "resolve">;
+}
+
 /** `own` is the Node of the gateway. Returns `undefined` if neither it nor the optional package fits a native module. */
-export function findNodeForV8(own: string, require = createRequire(import.meta.url)): NodeForV8 | undefined {
-  const native = findNative(process.versions.modules);
+export function findNodeForV8(
+  own: string,
+  { abi = process.versions.modules, require = createRequire(import.meta.url) }: Surroundings = {},
+): NodeForV8 | undefined {
+  const native = findNative(abi);
   return native === undefined ? findOptional(require) : { node: own, native };
 }
 
-export function requireNodeForV8(own: string): NodeForV8 {
-  const found = findNodeForV8(own);
+export function requireNodeForV8(own: string, surroundings?: Surroundings): NodeForV8 {
+  const found = findNodeForV8(own, surroundings);
   if (found) return found;
   throw new GloveboxError(
     "SANDBOX_UNAVAILABLE",
@@ -33,7 +42,7 @@ export function requireNodeForV8(own: string): NodeForV8 {
   );
 }
 
-function findOptional(require: Pick<NodeJS.Require, "resolve">): NodeForV8 | undefined {
+function findOptional(require: NonNullable<Surroundings["require"]>): NodeForV8 | undefined {
   try {
     const manifest = require.resolve(`${V8_PACKAGE}/package.json`);
     const { abi } = parseManifest(readFileSync(manifest, "utf8"));
