@@ -35,10 +35,16 @@ export class ApiError extends Error {
 
 export type Api = ReturnType<typeof createApi>;
 
-interface ExecutionQuery {
+/** Empty values are no conditions. */
+export interface ExecutionQuery {
   readonly limit: number;
   readonly before?: string | undefined;
   readonly state?: string;
+  readonly principal?: string;
+  readonly server?: string;
+  readonly tool?: string;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
   readonly search?: string;
 }
 

@@ -194,7 +194,13 @@ export async function closeExecution(
   const { state, error } = result;
   const text = JSON.stringify(result);
   const detail = describeEnd(result, text);
-  const ending = { endedAt: now(), state, result: text, ...defined({ errorCode: error?.code }) };
+  const ending = {
+    endedAt: now(),
+    state,
+    result: text,
+    tools: toolsOf(result),
+    ...defined({ errorCode: error?.code }),
+  };
   const action = state === "paused" ? "execution.paused" : "execution.closed";
   const canWait = durability === "default" && state !== "paused" && result.calls.every(isPlainRead);
   // The store first: writes commit in the order of their requests, so a kill between the two loses no result.
@@ -203,6 +209,10 @@ export async function closeExecution(
     ledger.write({ actor: principal, action, subject: id, detail }, canWait ? "committed" : "flushed"),
   ]);
   onStored?.(text.length);
+}
+
+function toolsOf({ calls }: ExecutionResult): readonly string[] {
+  return [...new Set(calls.map(({ tool }) => tool))];
 }
 
 /** It changed nothing, and no person was asked: it can be made again when a power cut undoes its record. */
@@ -234,7 +244,8 @@ export async function closeFromLedger(
     error: toLostError(closing, calls),
     stats: { ...empty.stats, wallMs, cpuMs, calls: calls.length },
   };
-  const ending = { endedAt: at, state, result: JSON.stringify(result), ...defined({ errorCode }) };
+  const text = JSON.stringify(result);
+  const ending = { endedAt: at, state, result: text, tools: toolsOf(result), ...defined({ errorCode }) };
   await deps.store.executions.close(id, ending);
   return result;
 }

@@ -14,8 +14,23 @@ const executionLine = {
   errorCode: z.nullable(z.string()),
 };
 
-/** `GET /api/executions?limit=&before=&state=&search=`: the latest first, those that started before `before`. */
-export const executionsSchema = z.object({ executions: list(z.object(executionLine)) });
+/**
+ * `GET /api/executions?limit=&before=&state=&principal=&server=&tool=&since=&until=&search=`: the latest first. Times are
+ * epoch milliseconds. `next` is where the next page starts (`before`): a search for text looks at a part of the list at a
+ * time, so its page may be short or empty and have a next one.
+ */
+export const executionsSchema = z.object({
+  executions: list(
+    z.object({
+      ...executionLine,
+      /** The beginning of the program; absent for a viewer who may not see programs. */
+      head: z.optional(z.string()),
+      /** Some of the tools that it called, once it has paused or ended. */
+      tools: list(z.string()),
+    }),
+  ),
+  next: z.optional(z.string()),
+});
 
 /** `GET /api/executions/:id`, and the answer to `POST /api/executions/:id/cancel`. */
 export const executionSchema = z.object({
