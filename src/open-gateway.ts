@@ -66,7 +66,6 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     ...names,
     analysis,
     maskPaths: createOwnMask(settings, import.meta.dirname, homedir()).own,
-    timebox,
     limits: settings.sandbox.limits,
     durability: settings.store.durability,
     graceMs: settings.approvals.graceMs,
@@ -97,6 +96,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     statuses: () => catalog.statuses(),
     changes: [(listener) => rooms.watch.onToolsChanged(listener), (listener) => policy.onChange(listener)],
     ...discovery,
+    skills: rooms.skills.door,
     answerTokens: settings.catalog,
     ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics }),
     expose: settings.expose,
@@ -108,7 +108,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     people,
     close: () => resources.disposeAsync(),
   });
-  return { ...gateway, ...rooms.skills.submission, identity, agent: await identity.local() };
+  return { ...gateway, identity, agent: await identity.local() };
 }
 
 async function openRooms(settings: Settings, options: GatewayOptions, opened: AsyncDisposableStack) {
@@ -155,7 +155,7 @@ async function openRooms(settings: Settings, options: GatewayOptions, opened: As
     checkerStarts: () => checker.stats().starts,
   });
   const client = { approvals, seal, hide: mask.hide, isLocal: isLocalClient, duties: settings.approvals };
-  const observed = { egress, shapes, metrics };
+  const observed = { egress, shapes, metrics, timebox };
   const basics = { host, records, policy, catalog, sandbox, approvals, journals, retention, watch, checker, telemetry };
   return {
     ...basics,
@@ -197,9 +197,8 @@ async function openObservers(
   records.ledger.onAppended(() => exporter.wake());
   opened.use(startRetention({ ...common, ...settings.ledger, exports: settings.audit.exports.map(({ id }) => id) }));
   const collector = process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-  return opened.use(
-    await openTelemetry(feed, { ...common, settings, egress, collector, createTraceId: () => drawHex(16), ...host }),
-  );
+  const more = { settings, egress, collector, createTraceId: () => drawHex(16) };
+  return opened.use(await openTelemetry(feed, { ...common, ...more, ...host }));
 }
 
 function openUpstreams(

@@ -8,10 +8,10 @@ import { createUpdatePackage } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { openIdentity } from "./identity/index.ts";
-import { createControl, createHistory, findRecording, openJournals } from "./execution/index.ts";
+import { createControl, createHistory, createTestRunner, findRecording, openJournals } from "./execution/index.ts";
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
 import { createAlwaysRules, createDesk, createLabelDesk, openApprovals, openQuotas } from "./policy/index.ts";
-import { hasEnded, nameProcess } from "./processes/index.ts";
+import { hasEnded, nameProcess, openReaper } from "./processes/index.ts";
 import { timebox } from "./sandbox/index.ts";
 import { openSkillRecords } from "./skills/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
@@ -44,10 +44,9 @@ export async function openRecords(
     ? loadSigningKey(files.signingKey, drawBytes)
     : { seed: drawBytes(SEED_BYTES), isNew: true };
   const signer = createSigner(seed);
-  const common = { store, now: Date.now };
   const key = { signer, isNewKey: isNew, ...defined({ headFile: files?.head }) };
-  const ledger = opened.use(await openSignedLedger({ ...common, ...key, hide: mask.hide, ...listeners }));
-  const vault = opened.use(openVault({ ...common, ...toKeys(place.path), ledger, mask }));
+  const ledger = opened.use(await openSignedLedger({ store, now: Date.now, ...key, hide: mask.hide, ...listeners }));
+  const vault = opened.use(openVault({ store, now: Date.now, ...toKeys(place.path), ledger, mask }));
   const resources = opened.move();
   const record = (entry: Parameters<typeof ledger.write>[0]) => ledger.write(entry);
   const close = { [Symbol.asyncDispose]: () => resources.disposeAsync() };
@@ -92,8 +91,7 @@ export async function openOperatorRecords(
   const holdLease = leaseOf(records);
   const logins = createLoginStore({ values: store.meta, vault, holdLease, onToken: () => undefined });
   const loginPowers = { store: logins, vault, upstreams: settings.upstreams, now: Date.now };
-  const unlock = () => vault.openSeal();
-  const controlPowers = { store, ledger, unlock, hasEnded, owner: nameProcess(), now: Date.now };
+  const powers = { store, ledger, unlock: () => vault.openSeal(), hasEnded, owner: nameProcess(), now: Date.now };
   const resources = opened.move();
   return {
     vault,
@@ -104,7 +102,7 @@ export async function openOperatorRecords(
     skills: openSkillRecords(toSkillRecords(settings, records)),
     logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
     control: createControl({
-      ...controlPowers,
+      ...powers,
       engine: settings.sandbox.engine,
       isolation: LEAST,
       withdraw: async (execution) => {
@@ -166,7 +164,8 @@ export function openHeld({ store, record }: Records) {
 
 export function toSkillRecords(settings: Settings, { store, ledger, signer }: Records) {
   const onChanged = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
-  return { settings, store, ledger, signer, timebox, now: Date.now, onChanged };
+  const tests = createTestRunner({ ...settings, node: process.execPath, timebox, openKeeper: openReaper });
+  return { settings, store, ledger, signer, timebox, now: Date.now, onChanged, runTests: tests };
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

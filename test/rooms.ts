@@ -257,7 +257,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
-  skills: { folders: ["folder"], interface: ["skill.ts"] },
+  skills: { folders: ["folder", "review"], interface: ["skill.ts"] },
   store: {
     folders: ["sqlite"],
     interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "skills.ts", "store.ts"],
@@ -281,7 +281,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   "surfaces/admin": { folders: ["contract"], interface: [] },
   "surfaces/cli": {
     folders: ["approvals", "executions", "onboarding", "people", "policy", "servers", "skills"],
-    interface: ["add-command.ts", "compare-lines.ts", "powers.ts", "print.ts"],
+    interface: ["add-command.ts", "powers.ts", "print.ts"],
   },
   "surfaces/mcp": { folders: ["elicitation"], interface: [] },
   telemetry: { folders: ["anomalies", "metrics", "traces"], interface: ["event.ts", "feed.ts"] },

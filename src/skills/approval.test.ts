@@ -220,7 +220,7 @@ describe("an approved skill is frozen", () => {
     assert.equal((await desk.list())[0]?.frozen, undefined);
   });
   it("by a tool that changed, is gone, is withheld or belongs to another server now, until it is thawed", async (context) => {
-    const { desk, world, takeSnapshot, thawSkill, open } = await openApproved(context);
+    const { desk, world, takeSnapshot, skills, open } = await openApproved(context);
     const [same, withheld] = [
       world.snapshot,
       new Map([...world.snapshot.tools.keys()].map((address) => [address, {} as never])),
@@ -241,8 +241,8 @@ describe("an approved skill is frozen", () => {
       assert.match((await open()).source, /shop\.list/);
     }
     world.snapshot = changed;
-    await assert.rejects(thawSkill(NAME, ADA), DENIED);
-    assert.equal((await thawSkill(NAME, BOB)).frozen, undefined);
+    await assert.rejects(skills.thaw(NAME, ADA), DENIED);
+    assert.equal((await skills.thaw(NAME, BOB)).frozen, undefined);
     assert.match((await open()).source, /shop\.list/);
     assert.equal((await desk.list())[0]?.version, 1);
   });

@@ -1,40 +1,32 @@
-/** What people do with skills: submit, review, approve, reject, revoke and roll back. No model can reach it. */
+/** What people do with skills: submit, review, approve, reject, revoke, retire and roll back. No model can reach it. */
 
-import type { AnalysisOptions } from "../analysis/index.ts";
-import { defined, parseJson } from "../domain/index.ts";
-import type { JsonObject, Principal } from "../domain/index.ts";
-import { reviewProgram } from "./check-submission.ts";
-import type { SkillReview } from "./check-submission.ts";
+import { GloveboxError } from "../domain/index.ts";
+import type { Principal } from "../domain/index.ts";
+import { checkProgram } from "./check-submission.ts";
 import { parseSkill } from "./parse-skill.ts";
+import { toGrantId } from "./review/describe-changes.ts";
+import type { SkillReview } from "./review/review.ts";
+import { requirePassingTests, reviewVersion } from "./review-version.ts";
+import type { ReviewPowers } from "./review-version.ts";
 import { parseApproval } from "./sign-version.ts";
-import type { SkillApproval } from "./sign-version.ts";
-import type { ParsedSkill, SkillFiles, SkillGrant, SkillRow } from "./skill.ts";
+import type { ParsedSkill, SkillFiles, SkillGrant, SkillState } from "./skill.ts";
 import { withLock } from "./verify-version.ts";
-import type { SkillVersion } from "./verify-version.ts";
 import { checkPerson, checkReviewer, decide, findVersion, frozen } from "./versions.ts";
 import { getVersion, insert, listSkill, notFound, sign } from "./versions.ts";
-import type { ChangePowers, ListedSkill, SkillChoice, SubmittedSkill } from "./versions.ts";
+import type { ListedSkill, SkillChoice, SubmittedSkill } from "./versions.ts";
 
-export interface DeskPowers extends ChangePowers {
-  readonly analysis: AnalysisOptions;
-}
-
-export interface SkillDetails extends ListedSkill, Pick<SkillRow, "address" | "author" | "createdAt"> {
-  readonly origin: JsonObject;
-  readonly skill: ParsedSkill;
-  readonly files: SkillFiles;
-  readonly grants: readonly SkillGrant[];
-  readonly approval?: SkillApproval;
-  readonly decidedBy?: string;
-  readonly note?: string;
-  /** What the analysis says about its program, and what it can call. */
-  readonly review: SkillReview;
-  /** The version that is approved, or was last; absent for a first one. */
-  readonly before?: SkillVersion;
-}
+export type DeskPowers = ReviewPowers;
 
 type GrantList = readonly SkillGrant[];
-type Approve = SkillChoice & { readonly without?: readonly string[] | undefined };
+
+export interface Approve extends SkillChoice {
+  /** Grants that are refused, by id or by the name of the tool. */
+  readonly without?: readonly string[] | undefined;
+  /** Each grant by its id, decided one by one: then one that is missing is an error. */
+  readonly grants?: Readonly<Record<string, boolean>> | undefined;
+  readonly note?: string | undefined;
+}
+
 type Bind = (skill: Pick<ParsedSkill, "requests">) => Promise<GrantList>;
 
 export interface SkillDesk {
@@ -43,12 +35,14 @@ export interface SkillDesk {
   /** By name; of each the newest version first. */
   list(): Promise<readonly ListedSkill[]>;
   /** By default the newest version. */
-  show(choice: SkillChoice): Promise<SkillDetails>;
-  /** Signs exactly the version that waits, with the grants in `without` left out. */
+  show(choice: SkillChoice): Promise<SkillReview>;
+  /** Signs exactly the version that waits, if its tests pass with what is granted. */
   approve(choice: Approve, by: Principal): Promise<ListedSkill>;
   reject(choice: SkillChoice, reason: string, by: Principal): Promise<ListedSkill>;
   /** Also of a version that programs still run: their next call of it is refused. */
-  revoke(choice: SkillChoice, by: Principal): Promise<ListedSkill>;
+  revoke(choice: SkillChoice, by: Principal, reason?: string): Promise<ListedSkill>;
+  /** Takes an approved version out of use. Programs that run keep it, unlike one that is revoked. */
+  retire(choice: SkillChoice, by: Principal, reason?: string): Promise<ListedSkill>;
   /** Submits the files of an earlier approved version again: they need a review like any others. */
   rollback(choice: SkillChoice, by: Principal): Promise<ListedSkill>;
   /** Signs an approved version again for the tools as they are now. An operator has accepted their new definitions. */
@@ -66,7 +60,9 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
   return {
     async submit(submitted, by) {
       checkPerson(by);
-      reviewProgram(parseSkill(submitted.files), submitted.grants, powers.analysis);
+      const skill = parseSkill(submitted.files);
+      checkProgram(skill, submitted.grants, powers.analysis);
+      await requirePassingTests(skill, submitted.grants, powers);
       return insert(submitted, by, powers);
     },
     async list() {
@@ -77,22 +73,21 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
     async approve(choice, by) {
       checkReviewer(by);
       const row = await findVersion(choice, ["pending_review"], powers);
-      const { grants } = await getVersion(row, powers);
-      return sign(row, withoutRefused(grants, choice.without), { by, action: "approved" }, powers);
+      const { skill, grants } = await getVersion(row, powers);
+      const granted = decideGrants(grants, choice);
+      await requirePassingTests(skill, granted, powers);
+      return sign(row, granted, { by, action: "approved", note: choice.note }, powers);
     },
     async reject(choice, reason, by) {
       checkReviewer(by);
       const row = await findVersion(choice, ["pending_review"], powers);
       return listSkill(await decide(row, "rejected", { by, note: reason, detail: { reason } }, powers), powers);
     },
-    async revoke(choice, by) {
-      checkReviewer(by);
+    async revoke(choice, by, reason) {
       const states = choice.version === undefined ? (["approved"] as const) : (["approved", "retired"] as const);
-      const row = await findVersion(choice, states, powers);
-      const revoked = await decide(row, "revoked", { by }, powers);
-      if (row.state === "approved") await powers.folder?.remove(row.name);
-      return listSkill(revoked, powers);
+      return withdraw(choice, { by, states, to: "revoked", reason }, powers);
     },
+    retire: (choice, by, reason) => withdraw(choice, { by, states: ["approved"], to: "retired", reason }, powers),
     rollback: (choice, by) => rollback(choice, by, powers),
     async thaw(choice, bind, by) {
       checkReviewer(by);
@@ -115,31 +110,27 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
   };
 }
 
-async function show(choice: SkillChoice, powers: DeskPowers): Promise<SkillDetails> {
+async function show(choice: SkillChoice, powers: DeskPowers): Promise<SkillReview> {
   const rows = await powers.store.versions(choice.name);
   const version = choice.version ?? (choice.digest === undefined ? rows.at(-1)?.version : undefined);
-  const row = await findVersion({ ...choice, version }, "any", powers);
-  const before = rows.findLast((one) => one.version < row.version && parseApproval(one.signature));
-  const { skill, files, grants } = await getVersion(row, powers);
-  const { address, author, createdAt } = row;
-  const origin: JsonObject = { ...Object(parseJson(row.origin)) };
-  return {
-    ...(await listSkill(row, powers)),
-    address,
-    author,
-    createdAt,
-    origin,
-    skill,
-    files,
-    grants,
-    review: reviewProgram(skill, grants, powers.analysis),
-    ...defined({
-      approval: parseApproval(row.signature),
-      decidedBy: row.decidedBy ?? undefined,
-      note: row.note ?? undefined,
-      before: before && (await getVersion(before, powers)),
-    }),
-  };
+  return reviewVersion(await findVersion({ ...choice, version }, "any", powers), powers);
+}
+
+interface Withdrawal {
+  readonly by: Principal;
+  readonly states: readonly SkillState[];
+  readonly to: "revoked" | "retired";
+  readonly reason: string | undefined;
+}
+
+async function withdraw(choice: SkillChoice, how: Withdrawal, powers: DeskPowers): Promise<ListedSkill> {
+  const { by, states, to, reason } = how;
+  checkReviewer(by);
+  const row = await findVersion(choice, states, powers);
+  const why = reason === undefined ? {} : { note: reason, detail: { reason } };
+  const withdrawn = await decide(row, to, { by, ...why }, powers);
+  if (row.state === "approved") await powers.folder?.remove(row.name);
+  return listSkill(withdrawn, powers);
 }
 
 async function rollback({ name, version }: SkillChoice, by: Principal, powers: DeskPowers): Promise<ListedSkill> {
@@ -165,8 +156,21 @@ async function restore(choice: SkillChoice, by: Principal, powers: DeskPowers): 
   return listSkill(row, powers);
 }
 
-function withoutRefused(grants: GrantList, without: readonly string[] = []): GrantList {
-  const unknown = without.find((tool) => !grants.some(({ address }) => address === tool));
+function decideGrants(grants: GrantList, { without = [], grants: decided }: Approve): GrantList {
+  const ids = new Map(grants.map((grant) => [toGrantId(grant.address), grant]));
+  const isNamed = (name: string): boolean => ids.has(name) || ids.has(toGrantId(name));
+  const unknown = [...without, ...Object.keys(decided ?? {})].find((name) => !isNamed(name));
   if (unknown !== undefined) throw notFound(`The skill does not ask for ${JSON.stringify(unknown)}`);
-  return grants.filter(({ address }) => !without.includes(address));
+  const open = decided && [...ids.keys()].find((id) => decided[id] === undefined);
+  if (open !== undefined) throw undecided(open);
+  return [...ids].flatMap(([id, grant]) => {
+    const isRefused = without.includes(id) || without.includes(grant.address) || decided?.[id] === false;
+    return isRefused ? [] : [grant];
+  });
+}
+
+function undecided(id: string): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", `The grant ${id} is not decided`, {
+    hint: "Decide about each grant of the version, true or false",
+  });
 }

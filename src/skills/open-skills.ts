@@ -1,6 +1,7 @@
 /** Connects skills with what a gateway or a command has: its settings, its records and its catalog. */
 
 import type { AnalysisOptions, Timebox } from "../analysis/index.ts";
+import { defined } from "../domain/index.ts";
 import type { CatalogSnapshot, Instant, Principal } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
@@ -9,10 +10,11 @@ import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
 import { openSkillDesk } from "./open-desk.ts";
 import type { DeskPowers, SkillDesk } from "./open-desk.ts";
-import { parseSkill } from "./parse-skill.ts";
+import { parseSkill, toAddress } from "./parse-skill.ts";
 import type { SkillSigner } from "./sign-version.ts";
 import { LOCK_FILE, SKILLS } from "./skill.ts";
-import type { SkillFiles } from "./skill.ts";
+import type { RunTests, SkillFiles } from "./skill.ts";
+import { findRefusal, markFrozen } from "./versions.ts";
 import type { ListedSkill } from "./versions.ts";
 
 export interface SkillRecords {
@@ -26,27 +28,45 @@ export interface SkillRecords {
   readonly ledger: Pick<Ledger, "write">;
   readonly signer: SkillSigner;
   readonly timebox: Timebox;
+  readonly runTests: RunTests;
   readonly now: () => Instant;
   readonly onChanged: () => Promise<void>;
 }
 
-export function openSkillRecords({ settings, store, timebox, ...powers }: SkillRecords): DeskPowers & SkillDesk {
+export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk {
+  const powers = toPowers(records);
+  return { ...powers, ...openSkillDesk(powers) };
+}
+
+function toPowers({ settings, store, timebox, ...powers }: SkillRecords): DeskPowers {
   const { skills, analysis, sandbox, server } = settings;
   const folder = skills.folder === undefined ? undefined : openApprovedFolder(skills.folder);
   const separates = server.auth === "required";
-  const all = { ...powers, store: store.skills, folder, separates };
-  const desk = { ...all, analysis: { ...analysis, limits: sandbox.limits, timebox } };
-  return { ...desk, ...openSkillDesk(desk) };
+  const options = { ...analysis, limits: sandbox.limits, timebox };
+  return { ...powers, store: store.skills, folder, separates, analysis: options };
 }
 
 interface TakesSnapshot {
   takeSnapshot(needed?: "all" | "some" | readonly string[]): Promise<CatalogSnapshot>;
 }
 
+/** Everything that people do with skills in a gateway, which knows the tools as they are now. */
+export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw"> {
+  /** Stores a new version, for the tools as they are now. */
+  submit(files: SkillFiles, by: Principal): Promise<ListedSkill>;
+  /** Approves a frozen skill again, for the tools as they are now. */
+  thaw(name: string, by: Principal): Promise<ListedSkill>;
+  list(): Promise<readonly (ListedSkill & { readonly summary?: string })[]>;
+  /** Another value after every change. */
+  revision(): Promise<number>;
+  /** Why this person may not approve the version; `undefined` if they may. */
+  findRefusal(version: Pick<ListedSkill, "author" | "name" | "version">, by: Principal): string | undefined;
+}
+
 /** The catalog with approved skills as one more namespace, and what needs the tools as they are now. */
 export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, records: SkillRecords) {
-  const desk = openSkillRecords(records);
-  const offers = openSkillOffers(desk);
+  const powers = toPowers(records);
+  const [desk, offers] = [openSkillDesk(powers), openSkillOffers(powers)];
   const takeSnapshot: TakesSnapshot["takeSnapshot"] = async (needed) => {
     const isNeeded = typeof needed === "object" && needed.includes(SKILLS);
     const all = isNeeded ? [...needed, ...(await offers.listNeeded())] : needed;
@@ -56,12 +76,31 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     const needed = skill.requests.map(({ tool }) => tool.slice(0, tool.indexOf(".")));
     return bindGrants(skill, await takeSnapshot([...new Set(needed)]));
   };
-  const submission = {
-    submitSkill: async (files: SkillFiles, by: Principal): Promise<ListedSkill> => {
+  /** A skill whose tools moved is frozen, which the records alone do not show. */
+  const mark = async <Listed extends ListedSkill>(one: Listed, { refused }: CatalogSnapshot): Promise<Listed> => {
+    const refusal =
+      one.state === "approved" && one.frozen === undefined ? refused?.get(toAddress(one.name)) : undefined;
+    return refusal ? markFrozen(one, refusal.message, powers) : one;
+  };
+  const skills: GatewaySkills = {
+    ...desk,
+    async list() {
+      const [listed, snapshot] = await Promise.all([desk.list(), takeSnapshot("some")]);
+      return Promise.all(
+        listed.map(async (one) => {
+          const tool = one.state === "approved" ? snapshot.tools.get(toAddress(one.name)) : undefined;
+          return { ...(await mark(one, snapshot)), ...defined({ summary: tool?.summary }) };
+        }),
+      );
+    },
+    show: async (choice) => mark(await desk.show(choice), await takeSnapshot("some")),
+    revision: () => powers.store.revision(),
+    findRefusal: (version, by) => findRefusal(version, by, powers.separates),
+    submit: async (files, by) => {
       const grants = await bind(parseSkill(files));
       return desk.submit({ files, grants, origin: { kind: files.has(LOCK_FILE) ? "export" : "folder" } }, by);
     },
-    thawSkill: (name: string, by: Principal): Promise<ListedSkill> => desk.thaw({ name }, bind, by),
+    thaw: (name, by) => desk.thaw({ name }, bind, by),
   };
-  return { catalog: { ...upstreams, takeSnapshot }, open: offers.open, submission };
+  return { catalog: { ...upstreams, takeSnapshot }, open: offers.open, door: skills };
 }

@@ -49,6 +49,8 @@ const TEST = z.strictObject({
     .max(1_000)
     .default([]),
   output: json,
+  /** By default a fixed seed and time. */
+  start: z.strictObject({ seed: z.array(z.int().min(0).max(0xffffffff)).length(4), atMs: z.int().min(0) }).optional(),
 });
 
 /** Properties of every function, and methods that the language calls: no tool has such a name. */
@@ -118,7 +120,7 @@ function parseFront(text: string): z.output<typeof FRONTMATTER> {
 }
 
 /** `weekly-report` becomes `skills.weeklyReport`. */
-function toAddress(name: string): ToolAddress {
+export function toAddress(name: string): ToolAddress {
   const own = name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const found = RESERVED.has(own) ? undefined : parseToolAddress(`${SKILLS}.${own}`);
   if (found) return found;

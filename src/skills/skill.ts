@@ -1,6 +1,6 @@
 /** A skill as its files describe it, after all checks. */
 
-import type { ConnectorId, Digest, Effect, Json, JsonSchema, ToolAddress } from "../domain/index.ts";
+import type { ConnectorId, Digest, Effect, Json, JsonSchema, Namespace, ToolAddress } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
 
@@ -39,7 +39,23 @@ export interface SkillTest {
   readonly input: Json;
   readonly calls: readonly { readonly tool: string; readonly args: Json; readonly result: Json }[];
   readonly output: Json;
+  /** The seed and the clock of the recording. */
+  readonly start?: { readonly seed: readonly number[]; readonly atMs: number } | undefined;
 }
+
+/** A test on one engine; `problem` says how it differs from the recording, and is absent for one that passes. */
+export interface TestRun {
+  readonly file: string;
+  readonly engine: string;
+  readonly problem?: string;
+}
+
+/** Replays tests with no upstream, on every engine. */
+export type RunTests = (job: {
+  readonly source: string;
+  readonly namespaces: readonly Namespace[];
+  readonly tests: readonly SkillTest[];
+}) => Promise<readonly TestRun[]>;
 
 export interface ParsedSkill {
   /** As `SKILL.md` writes it, such as `weekly-report`. */

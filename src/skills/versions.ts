@@ -5,7 +5,7 @@ import type { Instant, JsonObject, Principal } from "../domain/index.ts";
 import type { Ledger, LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { parseSkill } from "./parse-skill.ts";
-import { signVersion } from "./sign-version.ts";
+import { parseApproval, signVersion } from "./sign-version.ts";
 import { digestFiles, digestSkill, withoutLock } from "./skill.ts";
 import type { SkillFiles, SkillGrant, SkillRow, SkillState } from "./skill.ts";
 import { readVersion, verifyVersion, withLock } from "./verify-version.ts";
@@ -22,9 +22,11 @@ export interface ChangePowers extends VersionPowers {
 }
 
 /** One version, as lists show it. */
-export interface ListedSkill extends Pick<SkillRow, "name" | "version" | "state" | "digest"> {
+export interface ListedSkill extends Pick<SkillRow, "name" | "version" | "state" | "digest" | "author" | "createdAt"> {
   /** Why an approved version cannot be called; absent if it can. */
   readonly frozen?: string;
+  /** The newest earlier version that was approved, which `rollback` submits for review; of a frozen one only. */
+  readonly nearest?: number;
 }
 
 /** Which version a decision is about. Without a number or a digest there must be only one that it can be about. */
@@ -51,16 +53,28 @@ interface Decided {
   readonly detail?: JsonObject;
 }
 
-export async function listSkill(row: SkillRow, powers: VersionPowers): Promise<ListedSkill> {
-  const { name, version, state, digest } = row;
+export async function listSkill(row: SkillRow, powers: VersionPowers & NearestPowers): Promise<ListedSkill> {
+  const { name, version, state, digest, author, createdAt } = row;
+  const listed = { name, version, state, digest, author, createdAt };
   const verified = state === "approved" ? await verifyVersion(row, powers) : undefined;
-  return {
-    name,
-    version,
-    state,
-    digest,
-    ...defined({ frozen: verified?.ok === false ? verified.problem : undefined }),
-  };
+  return verified?.ok === false ? markFrozen(listed, verified.problem, powers) : listed;
+}
+
+export type NearestPowers = { readonly store: Pick<Store["skills"], "versions"> };
+
+export async function markFrozen<Listed extends ListedSkill>(
+  listed: Listed,
+  frozen: string,
+  { store }: NearestPowers,
+): Promise<Listed> {
+  const nearest = findNearest(await store.versions(listed.name), listed.version);
+  return { ...listed, frozen, ...defined({ nearest }) };
+}
+
+/** The newest approved version before this one that was not revoked. */
+export function findNearest(rows: readonly SkillRow[], version: number): number | undefined {
+  const isUsable = (row: SkillRow): boolean => row.version < version && row.state === "retired";
+  return rows.findLast((row) => isUsable(row) && parseApproval(row.signature))?.version;
 }
 
 /** Rejects unless exactly one version fits. */
@@ -114,23 +128,31 @@ export async function decide(
   return (await store.versions(name)).find((one) => one.version === version) ?? row;
 }
 
+interface Signing {
+  readonly by: Principal;
+  readonly action: "approved" | "thawed";
+  readonly note?: string | undefined;
+}
+
 /** Staged first and published last: a process that dies in between leaves the folder to the next one that looks. */
 export async function sign(
   row: SkillRow,
   granted: readonly SkillGrant[],
-  { by, action }: { readonly by: Principal; readonly action: "approved" | "thawed" },
+  { by, action, note }: Signing,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
   const { folder, signer, now, separates } = powers;
   const selfReviewed = isAuthor(row, by);
-  if (selfReviewed && separates) throw denied(`${by.id} wrote version ${row.version} of ${row.name}`);
+  const refusal = findRefusal(row, by, separates);
+  if (refusal !== undefined) throw denied(refusal);
   const { files } = await getVersion(row, powers);
   const [at, grants] = [now(), JSON.stringify(granted)];
   const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, signer);
   const signature = JSON.stringify(approval);
   await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files, grants: granted }));
   const detail = { selfReviewed, key: approval.key };
-  const signed = await decide(row, "approved", { by, action, at, grants, signature, detail }, powers);
+  const change = { by, action, at, grants, signature, detail, ...defined({ note }) };
+  const signed = await decide(row, "approved", change, powers);
   await folder?.publish(row.name, row.version);
   return listSkill(signed, powers);
 }
@@ -158,8 +180,15 @@ export async function insert(
 }
 
 /** The person behind the author counts as the author. */
-function isAuthor({ author }: SkillRow, { id, person = id }: Principal): boolean {
+function isAuthor({ author }: Pick<SkillRow, "author">, { id, person = id }: Principal): boolean {
   return author === id || author === person;
+}
+
+/** Why this person may not approve the version; `undefined` if they may. */
+export function findRefusal(row: Pick<SkillRow, "author" | "name" | "version">, by: Principal, separates: boolean) {
+  if (!hasRole(by, "reviewer", "operator")) return `${by.id} (kind: ${by.kind}) cannot decide about a skill`;
+  if (separates && isAuthor(row, by)) return `${by.id} wrote version ${row.version} of ${row.name}`;
+  return undefined;
 }
 
 export function checkPerson({ kind, id }: Principal): void {

@@ -20,7 +20,8 @@ type Taken =
   | "history"
   | "metrics"
   | "onApprovalRequested"
-  | "people";
+  | "people"
+  | "skills";
 
 interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
   readonly executions: GatewayExecutions;

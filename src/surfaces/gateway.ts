@@ -17,7 +17,7 @@ import type { ApprovalDesk, createClientApprovals } from "../policy/index.ts";
 import type { Identity, TokenScope } from "../identity/index.ts";
 import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
-import type { ListedSkill, SkillFiles } from "../skills/index.ts";
+import type { GatewaySkills } from "../skills/index.ts";
 import type { OperatorDoor } from "./operator-records.ts";
 import type { PeopleGuide } from "./reach-people.ts";
 
@@ -89,6 +89,8 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   readonly held: HeldDefinitions;
   /** Approvals of calls. For operators' surfaces only, never for MCP. */
   readonly approvals: ApprovalDesk;
+  /** Versions of skills. For operators' surfaces only, never for MCP. */
+  readonly skills: GatewaySkills;
   /** How a person reaches a waiting approval. */
   readonly people: PeopleGuide;
   /** Calls the listener for every new approval, whichever process requested it. Returns a function that removes it. */
@@ -119,10 +121,6 @@ export interface OpenGateway extends Gateway {
   readonly identity: Identity;
   /** The principal of local clients. */
   readonly agent: Principal;
-  /** Stores a new version of a skill, for the tools as they are now. */
-  submitSkill(files: SkillFiles, by: Principal): Promise<ListedSkill>;
-  /** Approves a frozen skill again, for the tools as they are now. */
-  thawSkill(name: string, by: Principal): Promise<ListedSkill>;
 }
 
 /** Everything that the MCP surface needs from the rest of the product. */

@@ -1,12 +1,11 @@
 /** Patterns in which `*` stands for any number of characters. */
 
-/** Each piece between stars is searched after the one before it, so the time is linear in the text for each piece. */
-export function matchWildcard(pattern: string, text: string): boolean {
-  return matchPieces(pattern.split("*"), text);
-}
-
-/** The same for a pattern that is already split at its stars. */
-export function matchPieces([first = "", ...rest]: readonly string[], text: string): boolean {
+/**
+ * Each piece between stars is searched after the one before it, so the time is linear in the text for each piece. A
+ * pattern may be split at its stars already.
+ */
+export function matchWildcard(pattern: string | readonly string[], text: string): boolean {
+  const [first = "", ...rest] = typeof pattern === "string" ? pattern.split("*") : pattern;
   const last = rest.pop();
   if (last === undefined) return text === first;
   const end = text.length - last.length;

@@ -20,6 +20,7 @@ export const versions: Readonly<Record<Topic, { value: number }>> = {
   approvals: signal(0),
   executions: signal(0),
   servers: signal(0),
+  skills: signal(0),
 };
 
 function bump(topics: readonly string[]): void {

@@ -1,6 +1,6 @@
 /** Matches a string against a pattern. The time is bounded by the product of the two lengths, which are both limited. */
 
-import { matchPieces } from "../../text/index.ts";
+import { matchWildcard } from "../../text/index.ts";
 import type { Condition } from "../../domain/index.ts";
 
 type PatternTest = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
@@ -9,7 +9,7 @@ type PatternPiece = PatternTest["pieces"][number];
 
 /** Never backtracks: pieces have a fixed length, so a later match of one never leaves more room for the rest. */
 export function matchPattern({ pieces, plain }: PatternTest, text: string): boolean {
-  if (plain) return matchPieces(plain, text);
+  if (plain) return matchWildcard(plain, text);
   const characters = Array.from(text);
   const [first = [], ...rest] = pieces;
   const last = rest.pop();

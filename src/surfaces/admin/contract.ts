@@ -6,7 +6,7 @@
 
 import * as z from "zod/mini";
 
-import { callRecord, effect, isolation, labelSource, list, place } from "./contract/base.ts";
+import { callPlan, callRecord, effect, isolation, labelSource, list, place } from "./contract/base.ts";
 
 /** One upstream, with what an operator needs to repair it. */
 const upstreamSchema = z.object({
@@ -42,7 +42,7 @@ export const statusSchema = z.object({
 });
 
 /** What the page shows that can change by itself. `GET /api/events` names what to ask for again. */
-export const TOPICS = ["approvals", "executions", "servers"] as const;
+export const TOPICS = ["approvals", "executions", "servers", "skills"] as const;
 
 /** `GET /api/tools?query=&cursor=`: the tools that agents can use. */
 export const toolsSchema = z.object({
@@ -99,23 +99,7 @@ const approvalSchema = z.object({
   args: z.unknown(),
   argsShown: z.optional(z.enum(["beginning", "dropped", "damaged", "hidden"])),
   argsDigest: z.string(),
-  plan: z.optional(
-    z.object({
-      exact: z.boolean(),
-      calls: list(
-        z.object({
-          tool: z.string(),
-          effect,
-          access: z.enum(["literal", "computed"]),
-          times: z.enum(["once", "many"]),
-          when: z.enum(["always", "maybe"]),
-          args: z.optional(list(z.record(z.string(), z.unknown()))),
-          at: list(place),
-        }),
-      ),
-      start: z.optional(list(z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) }))),
-    }),
-  ),
+  plan: z.optional(callPlan),
   evidence: z.optional(evidenceSchema),
   rule: z.string(),
   reason: z.string(),

@@ -22,6 +22,7 @@ import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
 import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
 import { createWithheldRoutes } from "./withheld-routes.ts";
@@ -182,6 +183,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
+  app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);

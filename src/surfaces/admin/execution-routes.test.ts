@@ -123,7 +123,7 @@ test("a page is told which lists changed, and after a break only what it missed"
   const app = await startApp(t, undefined, { history });
   const first = await openEvents(t, app);
   const start = await first.next();
-  assert.deepEqual(start.topics, ["approvals", "executions", "servers"]);
+  assert.deepEqual(start.topics, ["approvals", "executions", "servers", "skills"]);
   executions = executions.slice(1);
   assert.deepEqual((await first.next()).topics, ["executions"]);
   const again = await openEvents(t, app, { "last-event-id": start.id });

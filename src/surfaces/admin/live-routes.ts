@@ -26,7 +26,7 @@ const KEEP_ALIVE_POLLS = 15;
 type Revisions = Readonly<Record<Topic, string>>;
 
 export interface LiveDoor {
-  readonly gateway: Pick<Gateway, "approvals" | "history" | "held" | "health">;
+  readonly gateway: Pick<Gateway, "approvals" | "history" | "held" | "health" | "skills">;
   /** Rejects when the caller may no longer use the API, such as after a logout. */
   readonly identify: (headers: Headers, client: ClientAddress) => Promise<Caller>;
   readonly everyMs: number;
@@ -105,16 +105,18 @@ function createSender(stream: SSEStreamingApi, known: Revisions | undefined): (n
   };
 }
 
-async function readRevisions({ approvals, history, held, health }: LiveDoor["gateway"]): Promise<Revisions> {
-  const [pending, executions, withheld] = await Promise.all([
+async function readRevisions({ approvals, history, held, health, skills }: LiveDoor["gateway"]): Promise<Revisions> {
+  const [pending, executions, withheld, revision] = await Promise.all([
     approvals.list({ limit: COMPARED, isPending: true }),
     history.list({ limit: COMPARED }),
     held.list(),
+    skills.revision(),
   ]);
   return {
     approvals: digest(pending.map(({ id, state, decidedBy }) => [id, state, decidedBy])),
     executions: digest(executions.map(({ id, state }) => [id, state])),
     servers: digest([health().upstreams, withheld.map((one) => [one.digest, one.rejectedBy])]),
+    skills: digest(revision),
   };
 }
 
@@ -128,7 +130,7 @@ function formatRevisions(revisions: Revisions): string {
 
 /** `undefined` for anything that is not an id of this stream. */
 function parseRevisions(raw: string | null): Revisions | undefined {
-  const [approvals, executions, servers, ...rest] = raw?.split(".") ?? [];
-  if (approvals === undefined || executions === undefined || servers === undefined || rest.length > 0) return undefined;
-  return { approvals, executions, servers };
+  const [approvals, executions, servers, skills, ...rest] = raw?.split(".") ?? [];
+  if (approvals === undefined || executions === undefined || servers === undefined) return undefined;
+  return skills === undefined || rest.length > 0 ? undefined : { approvals, executions, servers, skills };
 }

@@ -114,3 +114,6 @@ function formatCall({ tool, effect, access, times, when, args = [], at }: CallPl
 export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
+
+/** Unchanged lines that are shown around each change of a file. */
+export const AROUND = 2;

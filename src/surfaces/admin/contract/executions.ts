@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini";
 
-import { callRecord, isolation, labelSource, list, publicError } from "./base.ts";
+import { callRecord, finding, isolation, labelSource, list, publicError } from "./base.ts";
 
 const executionState = z.enum(["running", "completed", "failed", "paused", "cancelled"]);
 const executionLine = {
@@ -46,15 +46,7 @@ export const executionSchema = z.object({
       z.object({ level: z.enum(["log", "info", "warn", "error", "debug"]), text: z.string(), atMs: z.number() }),
     ),
     calls: list(z.object({ ...callRecord, ms: z.number() })),
-    findings: list(
-      z.object({
-        rule: z.string(),
-        severity: z.enum(["error", "warn", "info"]),
-        message: z.string(),
-        line: z.number(),
-        column: z.number(),
-      }),
-    ),
+    findings: list(finding),
     truncated: z.optional(z.object({ handle: z.string(), bytes: z.number(), shape: z.string() })),
     labels: z.optional(list(labelSource)),
     stats: z.object({

@@ -2,8 +2,8 @@
 
 import { describeError } from "../../../domain/index.ts";
 import type { InitPlan } from "../../../onboarding/index.ts";
-import { compareChanges } from "../compare-lines.ts";
-import { formatFault } from "../print.ts";
+import { compareLines } from "../../../text/index.ts";
+import { AROUND, formatFault } from "../print.ts";
 
 export function describePlan(plan: InitPlan): readonly string[] {
   const withoutSecrets = createSecretMask(plan);
@@ -26,7 +26,7 @@ export function describePlan(plan: InitPlan): readonly string[] {
     ...edits.flatMap(({ path, text = "", after }) => [
       "",
       `Changes of ${path}:`,
-      ...compareChanges(text, after).map((line) => withoutSecrets(line)),
+      ...compareLines(text, after, AROUND).map((line) => withoutSecrets(line)),
     ]),
   ];
 }

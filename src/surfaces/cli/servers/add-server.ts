@@ -9,12 +9,12 @@ import { GloveboxError, isJsonObject, parseSecretName } from "../../../domain/in
 import type { UpstreamStatus } from "../../../domain/index.ts";
 import { planAdd, planConfigAdd, planConfigRemove, readPaste, writeEdit } from "../../../onboarding/index.ts";
 import type { AddedServer, FileEdit, PastedServers } from "../../../onboarding/index.ts";
+import { compareLines } from "../../../text/index.ts";
 import { Secret } from "../../../vault/index.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Commands, Invocation } from "../add-command.ts";
-import { compareChanges } from "../compare-lines.ts";
 import { EXIT } from "../powers.ts";
-import { askYesNo, countOf, printLine } from "../print.ts";
+import { AROUND, askYesNo, countOf, printLine } from "../print.ts";
 import { noServer, toServer } from "./to-server.ts";
 
 interface ChangeFlags {
@@ -198,7 +198,7 @@ function describeTried(name: string, { status, tools }: TriedServer): readonly s
 
 function printChange(edit: FileEdit, { terminal }: Invocation<ChangeFlags>): void {
   printLine(terminal.stdout, `Changes of ${edit.path}:`);
-  for (const line of compareChanges(edit.text ?? "", edit.after)) printLine(terminal.stdout, line);
+  for (const line of compareLines(edit.text ?? "", edit.after, AROUND)) printLine(terminal.stdout, line);
 }
 
 function toConfigPath({ flags, terminal, powers }: Invocation<ChangeFlags>, { source }: Settings): string {

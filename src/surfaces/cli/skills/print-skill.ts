@@ -1,46 +1,39 @@
 /** What a reviewer reads about a version of a skill: everything that decides, with hidden characters written out. */
 
-import { compareLines } from "../compare-lines.ts";
-import type { SkillDetails, SkillFiles } from "../../../skills/index.ts";
+import type { SkillReview } from "../../../skills/index.ts";
 import { toPlainJson, toVisible } from "../../../text/index.ts";
 import { formatPlan } from "../print.ts";
 
-/** The version as data: without the bytes, which are shown as text. */
-export function toShown({ skill, files, before, review, ...details }: SkillDetails) {
-  const { description, license, metadata, input, output = null, requests, tests } = skill;
-  const texts = Object.fromEntries([...files].map(([path, bytes]) => [path, toText(bytes)]));
-  const known = { description, license, metadata, input, output, requests, tests: tests.length };
-  return { ...details, ...known, ...review, files: texts, before: before?.row.version };
-}
+type Lines = readonly string[];
 
-export function describeSkill(details: SkillDetails): readonly string[] {
-  const { name, version, state, digest, address, author, createdAt, origin, skill, grants, review, before } = details;
+export function describeSkill(review: SkillReview): Lines {
+  const { name, version, state, digest, address, author, createdAt, origin, description, input, output } = review;
+  const { plan, findings } = review;
   return [
-    `${name} version ${version}: ${state}${details.frozen === undefined ? "" : `, frozen: ${details.frozen}`}`,
+    `${name} version ${version}: ${state}${review.frozen === undefined ? "" : `, frozen: ${review.frozen}`}`,
     `  in programs: ${address}`,
     `  digest: ${digest}`,
     `  from: ${author}, ${new Date(createdAt).toISOString()}, ${toPlainJson(origin)}`,
-    ...describeDecision(details),
-    `  description: ${toVisible(skill.description)}`,
-    `  input: ${toPlainJson(skill.input)}`,
-    `  output: ${skill.output ? toPlainJson(skill.output) : "not declared"}`,
+    ...describeDecision(review),
+    `  description: ${toVisible(description)}`,
+    `  input: ${toPlainJson(input)}`,
+    `  output: ${output ? toPlainJson(output) : "not declared"}`,
     "",
-    grants.length === 0 ? "It may call no tool." : "It may call these tools; leave one out with --without:",
-    ...grants.map((grant) => `  ${grant.address} (${grant.effect})${describeReason(details, grant.address)}`),
+    ...describeGrants(review),
     "",
     "What its program can call:",
-    ...formatPlan(review.plan).map((line) => `  ${toVisible(line)}`),
-    ...(review.findings.length === 0 ? [] : ["", "Findings:"]),
-    ...review.findings.map(({ severity, message, rule, line }) => `  ${severity}: ${message} (${rule}, line ${line})`),
+    ...formatPlan(plan).map((line) => `  ${toVisible(line)}`),
+    ...(findings.length === 0 ? [] : ["", "Findings:"]),
+    ...findings.map(({ severity, message, rule, line }) => `  ${severity}: ${message} (${rule}, line ${line})`),
     "",
-    ...(skill.tests.length === 0 ? ["It has no tests."] : [`Tests: ${skill.tests.map(({ file }) => file).join(", ")}`]),
+    ...describeTests(review),
+    ...describeSimilar(review),
     "",
-    ...(before ? [`Changes since version ${before.row.version}:`] : ["Files:"]),
-    ...describeFiles(before?.files ?? new Map(), details.files),
+    ...describeChanges(review.changes),
   ];
 }
 
-function describeDecision({ approval, decidedBy, note }: SkillDetails): readonly string[] {
+function describeDecision({ approval, decidedBy, note }: SkillReview): Lines {
   const self = approval?.selfReviewed === true ? ", self-reviewed" : "";
   const signed = approval
     ? [`  approved by: ${approval.reviewer}, ${new Date(approval.at).toISOString()}${self}, key ${approval.key}`]
@@ -49,22 +42,48 @@ function describeDecision({ approval, decidedBy, note }: SkillDetails): readonly
   return [...signed, ...decided, ...(note === undefined ? [] : [`  note: ${toVisible(note)}`])];
 }
 
-function describeReason({ skill }: SkillDetails, address: string): string {
-  const reason = skill.requests.find(({ tool }) => tool === address)?.reason ?? "";
-  return reason === "" ? "" : `: ${toVisible(reason)}`;
-}
-
-/** Every changed file as a whole, line by line: what is not shown cannot be approved. */
-export function describeFiles(before: SkillFiles, now: SkillFiles): readonly string[] {
-  const paths = [...new Set([...before.keys(), ...now.keys()])].toSorted();
-  return paths.flatMap((path) => {
-    const [was, is] = [before, now].map((files) => files.get(path));
-    if (was && is && Buffer.from(was).equals(is)) return [`  ${path}: unchanged`];
-    const kind = was ? (is ? "changed" : "removed") : "added";
-    return [`  ${path}: ${kind}`, ...compareLines(toText(was), toText(is)).map((line) => `  ${toVisible(line)}`)];
+function describeGrants({ grants }: SkillReview): Lines {
+  if (grants.length === 0) return ["It may call no tool."];
+  const lines = grants.map(({ name, pin, reason, decision, change }) => {
+    const what = pin ? ` (${pin.effect})` : "";
+    const marks = [decision === "open" ? "" : decision, change === "same" ? "" : change].filter((mark) => mark !== "");
+    return `  ${name}${what}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}${reason === "" ? "" : `: ${toVisible(reason)}`}`;
   });
+  return ["It asks for these tools; leave one out with --without:", ...lines];
 }
 
-function toText(bytes: Uint8Array | undefined): string {
-  return bytes ? Buffer.from(bytes).toString("utf8") : "";
+function describeTests({ tests }: SkillReview): Lines {
+  if (tests.length === 0) return ["It has no tests."];
+  const lines = tests.flatMap(({ file, runs }) =>
+    runs.map(
+      ({ engine, problem }) => `  ${file} on ${engine}: ${problem === undefined ? "passes" : toVisible(problem)}`,
+    ),
+  );
+  return ["Tests, replayed now with their recorded answers:", ...lines];
+}
+
+function describeSimilar({ similar }: SkillReview): Lines {
+  if (similar.length === 0) return [];
+  return [
+    "",
+    "Similar skills:",
+    ...similar.map(({ name, why, description }) => `  ${name}: ${why}; ${toVisible(description)}`),
+  ];
+}
+
+export function describeChanges({ since, removedGrants, files, ...parts }: SkillReview["changes"]): Lines {
+  const diffs = Object.entries({ description: parts.description, input: parts.input, output: parts.output });
+  return [
+    ...(since === undefined ? ["Files:"] : [`Changes since version ${since}:`]),
+    ...removedGrants.map((id) => `  no longer asks for ${id}`),
+    ...diffs.flatMap(([part, lines]) => (lines ? [`  ${part}:`, ...indent(lines)] : [])),
+    ...files.flatMap(({ path, kind, lines }) => [
+      `  ${path}: ${kind === "same" ? "unchanged" : kind}`,
+      ...indent(lines),
+    ]),
+  ];
+}
+
+function indent(lines: Lines): Lines {
+  return lines.map((line) => `  ${toVisible(line)}`);
 }

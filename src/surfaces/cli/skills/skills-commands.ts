@@ -11,7 +11,7 @@ import { parseCount } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { printLine } from "../print.ts";
-import { describeFiles, describeSkill, toShown } from "./print-skill.ts";
+import { describeChanges, describeSkill } from "./print-skill.ts";
 
 interface ChoiceFlags {
   readonly number?: number;
@@ -20,6 +20,7 @@ interface ChoiceFlags {
 
 interface ApproveFlags extends ChoiceFlags {
   readonly without?: string[];
+  readonly note?: string;
 }
 
 export function addSkills(program: Command, { addJsonCommand }: Commands): void {
@@ -49,14 +50,20 @@ function addReviews(skills: Command, { addJsonCommand }: Pick<Commands, "addJson
   addJsonCommand(skills, "approve <name>", "approve and sign a version that waits for review", approve)
     .option("--number <number>", NUMBER, parseCount)
     .option("--digest <digest>", DIGEST)
-    .option("--without <tool...>", "do not grant these tools");
+    .option("--without <tool...>", "do not grant these tools")
+    .option("--note <text>", "kept with the decision");
   addJsonCommand(skills, "reject <name>", "refuse a version that waits for review", reject)
     .option("--number <number>", NUMBER, parseCount)
     .option("--digest <digest>", DIGEST)
     .requiredOption("--reason <text>", "what its author should change");
   addJsonCommand(skills, "revoke <name>", "refuse every further call of an approved version", revoke)
     .option("--number <number>", NUMBER, parseCount)
-    .option("--digest <digest>", DIGEST);
+    .option("--digest <digest>", DIGEST)
+    .option("--reason <text>", "why, for the record");
+  addJsonCommand(skills, "retire <name>", "take an approved version out of use; programs that run keep it", retire)
+    .option("--number <number>", NUMBER, parseCount)
+    .option("--digest <digest>", DIGEST)
+    .option("--reason <text>", "why, for the record");
   addJsonCommand(
     skills,
     "export <name> <folder>",
@@ -88,22 +95,21 @@ async function list({ flags, terminal, openRecords, print }: Invocation): Promis
 async function submit({ openGateway, principal, terminal, print }: Invocation, folder: string): Promise<void> {
   const files = await readFolder(resolve(terminal.cwd, folder));
   await using gateway = await openGateway();
-  const submitted = await gateway.submitSkill(files, principal);
+  const submitted = await gateway.skills.submit(files, principal);
   print(submitted, [describe(submitted)]);
   printLine(terminal.stderr, `Review it with \`glovebox skills show ${submitted.name}\``);
 }
 
 async function show({ flags, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
   await using records = await openRecords();
-  const details = await records.skills.show(toChoice(name, flags));
-  print(toShown(details), describeSkill(details));
+  const review = await records.skills.show(toChoice(name, flags));
+  print(review, describeSkill(review));
 }
 
 async function diff({ flags, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
   await using records = await openRecords();
-  const { before, files, version } = await records.skills.show(toChoice(name, flags));
-  const lines = describeFiles(before?.files ?? new Map(), files);
-  print({ name, version, before: before?.row.version, lines }, lines);
+  const { changes, version } = await records.skills.show(toChoice(name, flags));
+  print({ name, version, ...changes }, describeChanges(changes));
 }
 
 async function approve(
@@ -111,7 +117,8 @@ async function approve(
   name: string,
 ): Promise<void> {
   await using records = await openRecords();
-  const approved = await records.skills.approve({ ...toChoice(name, flags), without: flags.without }, principal);
+  const { without, note } = flags;
+  const approved = await records.skills.approve({ ...toChoice(name, flags), without, note }, principal);
   print(approved, [describe(approved)]);
 }
 
@@ -124,10 +131,18 @@ async function reject(
   print(rejected, [describe(rejected)]);
 }
 
-async function revoke({ flags, principal, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
+type ReasonFlags = ChoiceFlags & { readonly reason?: string };
+
+async function revoke({ flags, principal, openRecords, print }: Invocation<ReasonFlags>, name: string): Promise<void> {
   await using records = await openRecords();
-  const revoked = await records.skills.revoke(toChoice(name, flags), principal);
+  const revoked = await records.skills.revoke(toChoice(name, flags), principal, flags.reason);
   print(revoked, [describe(revoked)]);
+}
+
+async function retire({ flags, principal, openRecords, print }: Invocation<ReasonFlags>, name: string): Promise<void> {
+  await using records = await openRecords();
+  const retired = await records.skills.retire(toChoice(name, flags), principal, flags.reason);
+  print(retired, [describe(retired)]);
 }
 
 async function rollback(
@@ -156,7 +171,7 @@ async function verify({ openRecords, print }: Invocation): Promise<number> {
 
 async function thaw({ openGateway, principal, print }: Invocation, name: string): Promise<void> {
   await using gateway = await openGateway();
-  const thawed = await gateway.thawSkill(name, principal);
+  const thawed = await gateway.skills.thaw(name, principal);
   if (thawed.frozen !== undefined)
     throw new GloveboxError("SKILL_FROZEN", `${name} is still frozen: ${thawed.frozen}`, {
       hint: `\`glovebox skills restore ${name}\` writes the approved files again`,

@@ -3,8 +3,12 @@
 /** Longer texts are shown as removed and added, which is never wrong. */
 const MOST_CELLS = 4_000_000;
 
-/** The same with the unchanged lines around each change only. Large files that differ little take little time. */
-export function compareChanges(before: string, now: string, around = 2): readonly string[] {
+/** With `around`, only so many unchanged lines around each change: then large files that differ little take little time. */
+export function compareLines(before: string, now: string, around?: number): readonly string[] {
+  return around === undefined ? compareAll(before, now) : compareChanges(before, now, around);
+}
+
+function compareChanges(before: string, now: string, around: number): readonly string[] {
   const [old, fresh] = [before.split("\n"), now.split("\n")];
   const same = (index: number, from: number): boolean => old.at(index * from) === fresh.at(index * from);
   const least = Math.min(old.length, fresh.length);
@@ -14,13 +18,13 @@ export function compareChanges(before: string, now: string, around = 2): readonl
   while (end <= least - start && same(end, -1)) end += 1;
   const from = Math.max(0, start - around);
   const cut = (lines: readonly string[]): string => lines.slice(from, lines.length - end + 1 + around).join("\n");
-  const lines = compareLines(cut(old), cut(fresh));
+  const lines = compareAll(cut(old), cut(fresh));
   const isShown = (at: number): boolean =>
     lines.slice(Math.max(0, at - around), at + around + 1).some((line) => !line.startsWith("  "));
   return lines.filter((_, at) => isShown(at));
 }
 
-export function compareLines(before: string, now: string): readonly string[] {
+function compareAll(before: string, now: string): readonly string[] {
   const [old, fresh] = [toLines(before), toLines(now)];
   const same = old.length * fresh.length > MOST_CELLS ? [] : findCommon(old, fresh);
   const lines: string[] = [];

@@ -1,0 +1,104 @@
+/** Reviews of skills over HTTP: what a reviewer reads, what they decide, and who may not. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+
+import { openSkillGateway, toTexts } from "../../../test/fixtures/skill-gateway.ts";
+import { skillReviewSchema, skillSchema, skillsSchema } from "./contract/skills.ts";
+import { SESSION, startApp } from "./fixtures/start-app.ts";
+
+async function start(t: TestContext) {
+  const world = await openSkillGateway(t);
+  const { send } = await startApp(t, undefined, { skills: world.gateway.skills });
+  const ask = async (path: string, body?: object) => {
+    const method = body ? "POST" : "GET";
+    const init = { method, headers: SESSION, ...(body && { body: JSON.stringify(body) }) };
+    const answer = await send(`/api/skills${path}`, init);
+    const json: unknown = JSON.parse(answer.body);
+    return { status: answer.status, json };
+  };
+  const review = async (path: string) => skillReviewSchema.parse((await ask(path)).json);
+  return { ...world, send, ask, review };
+}
+
+const ONE = { tools: ["shop.list", "shop.pay"], run: "await shop.pay({}); return await shop.list({})" };
+
+test("a reviewer submits, reads and decides about each grant over the API, and programs call the skill", async (t) => {
+  const { ask, review, run } = await start(t);
+  const submitted = skillSchema.parse((await ask("", { files: toTexts("one", ONE) })).json);
+  assert.deepEqual([submitted.name, submitted.version, submitted.state], ["one", 1, "pending_review"]);
+  const { grants, plan, changes, digest, version, refusal, files } = await review("/one");
+  assert.deepEqual(
+    grants.map(({ id, decision }) => [id, decision]),
+    [
+      ["tool:shop.list", "open"],
+      ["tool:shop.pay", "open"],
+    ],
+  );
+  assert.deepEqual([plan.calls.length, changes.files.length, refusal], [2, 2, undefined]);
+  assert.match(files["skill.ts"] ?? "", /defineSkill/);
+  const seen = { version, digest };
+  const undecided = await ask("/one/approve", { ...seen, grants: { "tool:shop.list": true } });
+  assert.equal(undecided.status, 400);
+  const other = await ask("/one/approve", { version, digest: `sha256:${"0".repeat(64)}`, grants: {} });
+  assert.equal(other.status, 404);
+  const decided = { "tool:shop.list": true, "tool:shop.pay": true };
+  const approved = await ask("/one/approve", { ...seen, grants: decided, note: "fine" });
+  assert.deepEqual([approved.status, skillSchema.parse(approved.json).state], [200, "approved"]);
+  assert.deepEqual(await run("return (await skills.one({})).name"), "list");
+  const { skills } = skillsSchema.parse((await ask("")).json);
+  assert.deepEqual(
+    skills.map(({ name, state, summary }) => [name, state, summary]),
+    [["one", "approved", "The skill one."]],
+  );
+  assert.equal((await ask("/one/approve", { ...seen, grants: decided })).status, 404);
+});
+
+test("a skill is rejected, revoked, retired and rolled back over the API", async (t) => {
+  const { ask, review, submit, run } = await start(t);
+  const decide = async (what: string, more: object = {}, path = "/one") => {
+    const { version, digest } = await review(path);
+    const answer = await ask(`/one/${what}`, { version, digest, ...more });
+    return answer.status === 200 ? skillSchema.parse(answer.json).state : answer.status;
+  };
+  await submit("one", { run: "return 1" });
+  assert.equal(await decide("reject"), 400);
+  assert.equal(await decide("reject", { reason: "Ask for less" }), "rejected");
+  assert.equal((await review("/one")).note, "Ask for less");
+  for (const value of [1, 2]) {
+    await submit("one", { run: `return ${value}` });
+    assert.equal(await decide("approve", { grants: {} }), "approved");
+  }
+  assert.equal(await run("return await skills.one({})"), 2);
+  const back = await ask("/one/rollback", { version: 2 });
+  assert.deepEqual([back.status, skillSchema.parse(back.json).version], [200, 4]);
+  assert.equal(await run("return await skills.one({})"), 2);
+  assert.equal(await decide("approve", { grants: {} }), "approved");
+  assert.equal(await run("return await skills.one({})"), 1);
+  assert.equal(await decide("revoke", { reason: "wrong" }), "revoked");
+  assert.equal(await run("return await skills.one({})"), "failed SKILL_NOT_APPROVED");
+});
+
+test("bad bodies and unknown skills are refused, and other roles see nothing", async (t) => {
+  const { ask, send, submit, desk } = await start(t);
+  await submit("one", { run: "return 1" });
+  const large = { files: { ...toTexts("two", { run: "return 1" }), "tests/x.json": "x".repeat(256 * 1024) } };
+  const bad: readonly (readonly [path: string, body: object | undefined, status: number])[] = [
+    ["/none", undefined, 404],
+    ["/one?version=2", undefined, 404],
+    ["/one?version=x", undefined, 400],
+    ["/one/approve", { version: 1 }, 400],
+    ["/one/thaw", {}, 404],
+    ["", { files: { "SKILL.md": "x" } }, 400],
+    ["", { files: toTexts("two", { tools: ["shop.none"], run: "return await shop.none({})" }) }, 400],
+    ["", { files: toTexts("two", { run: "return (" }) }, 422],
+    ["", large, 422],
+  ];
+  for (const [path, body, status] of bad) assert.equal((await ask(path, body)).status, status, path);
+  assert.equal((await send("/api/skills")).status, 401);
+  assert.deepEqual(
+    (await desk.list()).map(({ name, state }) => [name, state]),
+    [["one", "pending_review"]],
+  );
+});
