@@ -107,7 +107,8 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
   };
   const write = ({ id, principal, source }: Execution, request: ExecutionRequest, key?: string): Promise<unknown> => {
     // The ledger shows whether its calls may change anything.
-    const detail = { source, ...defined({ key: key && digestOf(key), dryRun: request.dryRun || undefined }) };
+    const optional = { key: key && digestOf(key), dryRun: request.dryRun || undefined, trace: traceOf(request) };
+    const detail = { source, ...defined(optional) };
     const entry = { actor: principal, action: "execution.opened", subject: id, detail };
     return ledger.write(entry, durability === "always" ? "flushed" : "committed");
   };
@@ -145,6 +146,11 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
     },
     refuse: createRefuse(options),
   };
+}
+
+/** The id of the client's trace: the second part of its header. */
+function traceOf({ trace }: Pick<ExecutionRequest, "trace">): string | undefined {
+  return trace?.traceparent.split("-")[1];
 }
 
 function createRefuse({ ledger, now, owner, onClosed }: ExecutionLogOptions): ExecutionLog["refuse"] {

@@ -209,7 +209,10 @@ export function describeLists(open: () => Promise<Store>): void {
     assert.deepEqual(await search("threw"), [first]);
     for (const text of ["in the result", "%", "call.intended"]) assert.deepEqual(await search(text), [], text);
   });
+}
 
+/** Filters of lists. */
+export function describeFilters(open: () => Promise<Store>): void {
   void test("list finds executions by principal, time, tool and namespace, and lists their tools", async () => {
     await using store = await open();
     const ada = parsePrincipalId("person:ada");

@@ -134,8 +134,10 @@ describe("the history", () => {
       source: "return 1",
       result: { ...emptyResult({ id: ended }, "completed", CONTEXT), value: 7 },
       approvals: [],
+      times: [],
     });
-    const { state, result } = await control.show(running);
+    const { state, result, times } = await control.show(running);
+    assert.deepEqual(times, [{ seq: 1, startedAt: 0 }]);
     assert.deepEqual(
       [state, result.state, result.calls.map(({ outcome }) => outcome)],
       ["running", "running", ["pending"]],

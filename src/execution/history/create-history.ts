@@ -14,6 +14,8 @@ import { readTrail, toCallRecords } from "../ledger-trail.ts";
 import type { LedgerCall } from "../ledger-trail.ts";
 import { emptyResult, toCancelReason } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
+import { findTimes } from "./find-times.ts";
+import type { RecordedTimes } from "./find-times.ts";
 
 /** One line of the history. */
 export interface ExecutionLine {
@@ -49,6 +51,10 @@ export interface ExecutionDetails extends ExecutionLine {
   readonly result: ExecutionView;
   /** Its approvals, oldest first. */
   readonly approvals: readonly ApprovalHead[];
+  /** When its calls were made, as far as the ledger has it. */
+  readonly times: RecordedTimes["times"];
+  /** The id of the client's trace. */
+  readonly trace?: string;
   /** Why `result` has only the calls and no value, logs, findings or error: the key that opens them is not available. */
   readonly sealed?: PublicError;
 }
@@ -142,6 +148,7 @@ async function showExecution(stored: ExecutionHead, deps: HistoryDeps): Promise<
     ...toLine(stored),
     source: stored.sourceText,
     ...(await showResult(stored, deps)),
+    ...(await findTimes(toLine(stored), deps.store)),
     approvals: approvals.map(({ sealedArgs: _, ...head }) => head).toSorted((a, b) => a.createdAt - b.createdAt),
   };
 }

@@ -21,6 +21,7 @@ import type { LiveDoor } from "./live-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
+import { createReplayRoutes } from "./replay-routes.ts";
 import { runNode } from "./run-node.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
@@ -183,6 +184,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
+  app.route("/api/executions", createReplayRoutes(door));
   app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
   const servers = createServerRoutes(door);

@@ -10,6 +10,7 @@ import type {
   ExecutionEnding,
   ExecutionStore,
   ExecutionSummary,
+  ListedExecution,
   JournalPiece,
   JournalStore,
   KeyHolder,
@@ -104,10 +105,7 @@ export function createExecutions({ database, read, write, commit }: Connection, 
         return row && toHead(row);
       }),
     findHolder: (principal, key) => read(() => keys.find(principal, key)),
-    list: (page) =>
-      read(() =>
-        listExecutions({ database, columns: LISTED }, page).map(({ row, ...more }) => ({ ...toSummary(row), ...more })),
-      ),
+    list: (page) => read(() => listExecutions({ database, columns: LISTED }, page).map(toListed)),
     skip: (page) => read(() => parseExecutionId(skipExecutions(database, page))),
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
@@ -123,6 +121,10 @@ function refuse(message: string): never {
 
 function toSummary(row: RawRow): ExecutionSummary {
   return { ...EXECUTION.parse(row), ending: row["state"] === null ? null : OUTCOME.parse(row) };
+}
+
+function toListed({ row, ...more }: ReturnType<typeof listExecutions>[number]): ListedExecution {
+  return { ...toSummary(row), ...more };
 }
 
 function toHead(row: RawRow): ExecutionSummary & StoredOpening {

@@ -65,7 +65,7 @@ function hasTool(database: DatabaseSync, condition: string, values: Record<strin
   return `EXISTS (SELECT 1 FROM execution_tools WHERE execution = id AND ${condition})`;
 }
 
-function toTools(joined: RawRow[string] | undefined): readonly string[] {
+function toTools(joined: unknown): readonly string[] {
   return typeof joined === "string" ? joined.split(" ") : [];
 }
 

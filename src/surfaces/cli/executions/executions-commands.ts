@@ -85,14 +85,22 @@ async function cancelExecution(
   id: string,
 ): Promise<number | void> {
   await using records = await openRecords();
-  const { source: _, result: __, approvals: ___, ...line } = await records.control.cancel(id, principal.id);
+  const {
+    source: _,
+    result: __,
+    approvals: ___,
+    times: ____,
+    ...line
+  } = await records.control.cancel(id, principal.id);
   print(line, [describeLine(line)]);
   if (line.endedAt !== null) return;
   printLine(terminal.stderr, "Its process has not answered; it cancels the execution at its next poll");
   return EXIT.failed;
 }
 
-function describeLine(execution: Omit<ExecutionDetails, "source" | "result" | "approvals">): string {
+type LineField = "id" | "state" | "startedAt" | "endedAt" | "principal" | "errorCode";
+
+function describeLine(execution: Pick<ExecutionDetails, LineField>): string {
   const { id, state, startedAt, endedAt, principal, errorCode } = execution;
   const took = endedAt === null ? "" : `, ${endedAt - startedAt} ms`;
   const code = errorCode === null ? "" : ` [${errorCode}]`;
