@@ -13,25 +13,31 @@ const SHOWN_ROWS = 100;
 const MAX_COLUMNS = 12;
 const SHOWN_LOGS = 500;
 
+/** The cause first, then the next step, then the place. */
+export function Failure({ details: { result } }: { readonly details: ExecutionAnswer }) {
+  const { error } = result;
+  if (!error) return null;
+  return (
+    <section aria-label="Error">
+      <Problem message={<Visible text={`${error.message} (${error.code})`} />} />
+      {error.hint !== undefined && (
+        <p class="soft">
+          <Visible text={error.hint} />
+        </p>
+      )}
+      {error.frame !== undefined && (
+        <pre class="block" tabIndex={0} aria-label="Place of the error">
+          <Visible text={error.frame} />
+        </pre>
+      )}
+    </section>
+  );
+}
+
 export function Outcome({ details: { id, result } }: { readonly details: ExecutionAnswer }) {
-  const { value, error, truncated } = result;
+  const { value, truncated } = result;
   return (
     <>
-      {error && (
-        <section aria-label="Error">
-          <Problem message={`${error.message} (${error.code})`} />
-          {error.hint !== undefined && (
-            <pre class="plain" aria-label="Hint">
-              <Visible text={error.hint} />
-            </pre>
-          )}
-          {error.frame !== undefined && (
-            <pre class="block" tabIndex={0} aria-label="Place of the error">
-              <Visible text={error.frame} />
-            </pre>
-          )}
-        </section>
-      )}
       {truncated && (
         <section aria-labelledby="kept">
           <div class="h">
@@ -101,7 +107,7 @@ function Value({ value, name }: { readonly value: unknown; readonly name: string
         {shown ? (
           <ValueTable {...shown} />
         ) : (
-          <pre class="plain value" tabIndex={0} aria-label="Result">
+          <pre class="plain value" tabIndex={0} aria-label="Value">
             {isLong ? `${text.slice(0, SHOWN_CHARS)}…` : text}
           </pre>
         )}
@@ -118,7 +124,7 @@ function Value({ value, name }: { readonly value: unknown; readonly name: string
 
 function ValueTable({ columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Result">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Value">
       <table class="t">
         <thead>
           <tr>

@@ -14,7 +14,7 @@ import { Ago, formatBytes, formatDuration, useNow } from "../../parts/time.tsx";
 import { place } from "../../router.ts";
 import { Actions } from "./actions.tsx";
 import { Compare } from "./compare.tsx";
-import { Logs, Outcome } from "./outcome.tsx";
+import { Failure, Logs, Outcome } from "./outcome.tsx";
 import { placeCalls } from "./timeline.ts";
 import { Waterfall } from "./waterfall.tsx";
 
@@ -66,6 +66,7 @@ function Details({ details }: { readonly details: ExecutionAnswer }) {
     <>
       <Summary details={details} />
       {sealed && <Problem message={`${sealed.message}. ${sealed.hint ?? ""}`} />}
+      <Failure details={details} />
       <Waiting details={details} />
       <section class={hasSource ? "halves wide-code" : ""}>
         {hasSource && (
