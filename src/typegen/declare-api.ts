@@ -8,7 +8,7 @@ import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.
 import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
 import { createNamedTypes } from "./types/named-types.ts";
 
-/** Built-in functions of every program. They only read, and each use counts as a call. */
+/** Built-in functions of every program. All but drafts only read, and each use counts as a call. */
 export const DECLARED_GLOVEBOX = `/** Find tools, and read results that were too large to return. */
 declare const glovebox: {
   search(query?: string | { query?: string; server?: string; effect?: "read" | "write" | "destroy" | "unknown"; limit?: number; cursor?: string }): Promise<{ tools: { name: string; summary: string; effect: string; server: string; upstreamName: string; signature?: string }[]; cursor?: string }>;
@@ -17,6 +17,10 @@ declare const glovebox: {
   results: {
     /** The value of a handle, or a part of it: \`path\` such as a.b[0], a page of items or characters, or entries that contain \`grep\`. A file is { mimeType, bytes, base64, next? }. */
     read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string }): Promise<any>;
+  };
+  skills: {
+    /** Proposes a skill, which runs once a person approves it: \`from\` a completed execution, whose literal arguments become parameters but those in \`keep\`; or as \`code\`, the text of skill.ts. */
+    draft(skill: { name: string; description: string; from?: string; keep?: string[]; code?: string }): Promise<{ skill: string; version: number; state: string; parameters?: Record<string, unknown>; next: string }>;
   };
 };`;
 
@@ -58,28 +62,29 @@ export function declareApi(
   snapshot: CatalogSnapshot,
   { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
 ): ApiSurface {
+  return runAtOnce(declareInSlices(snapshot, { hasNetwork, secrets, reached }));
+}
+
+/** Like `declareApi`, with pauses unless it is cached: a snapshot may have thousands of tools. */
+export function* declareInSlices(
+  snapshot: CatalogSnapshot,
+  { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
+): SlicedWork<ApiSurface> {
   const globals = toGlobals(hasNetwork, secrets);
   const key = toKey(snapshot, hasNetwork, globals);
-  const all = whole.getOr(key, () => runAtOnce(createSurface(snapshot, globals)));
+  const all = whole.get(key) ?? (yield* createSurface(snapshot, globals));
+  whole.set(key, all);
   if (all.loose.size === 0) return all.surface;
   const wanted = new Set(reached());
   if (wanted.isDisjointFrom(all.loose)) return all.surface;
   const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
+  const partKey = `${key} ${part}`;
   const { surface, loose } =
-    part === "" ? all : parts.getOr(`${key} ${part}`, () => runAtOnce(createSurface(snapshot, globals, wanted)));
+    part === "" ? all : (parts.get(partKey) ?? (yield* createSurface(snapshot, globals, wanted)));
+  if (part !== "") parts.set(partKey, { surface, loose });
   const missing = [...wanted].filter((tool) => loose.has(tool));
   const partial = { part: part === "" ? undefined : part, loose: missing.length > 0 ? missing : undefined };
   return Object.freeze({ ...surface, ...defined(partial) });
-}
-
-/** Declares the tools with pauses, so that `declareApi` knows them. A snapshot may have thousands. */
-export function* prepareApi(
-  snapshot: CatalogSnapshot,
-  { hasNetwork = false, secrets = NO_SECRETS }: Pick<ApiOptions, "hasNetwork" | "secrets"> = {},
-): SlicedWork<void> {
-  const globals = toGlobals(hasNetwork, secrets);
-  const key = toKey(snapshot, hasNetwork, globals);
-  if (!whole.has(key)) whole.set(key, yield* createSurface(snapshot, globals));
 }
 
 const NO_SECRETS: SecretGrants = new Map();

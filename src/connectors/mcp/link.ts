@@ -5,6 +5,8 @@ import type { ProgressCallback, StandardSchemaV1 } from "@modelcontextprotocol/c
 
 import { defined, isJsonObject } from "../../domain/index.ts";
 import type { InputRequest, JsonObject } from "../../domain/index.ts";
+import { digestOf } from "../../text/index.ts";
+import { mapInSlices, runInSlices } from "../../timing/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
 import { answerInputs, createQuestions, refuseRequest } from "./answer-inputs.ts";
@@ -18,6 +20,7 @@ import { followChanges } from "./follow-changes.ts";
 import { listTools } from "./messages/parse-tools.ts";
 import { findParamHeaders, toParamHeaders } from "./messages/param-headers.ts";
 import type { ParamHeader } from "./messages/param-headers.ts";
+import { SKILLS_EXTENSION, listSkills } from "./messages/skills.ts";
 import { defineSynthetic } from "./messages/synthetic.ts";
 
 const CLIENT = { name: "glovebox", version: "1" };
@@ -91,6 +94,8 @@ export class Link {
   readonly revision: string;
   /** As listed last. */
   tools: readonly RemoteTool[] = [];
+  /** Equal for equal tools. */
+  signature = "";
   readonly #client: Client;
   /** Absent for a server behind an address: there the request costs far more than the client does. */
   readonly #calls: DirectCalls | undefined;
@@ -110,13 +115,26 @@ export class Link {
   }
 
   /** A server without the tools capability has none; listing would be an error. */
-  async listTools(signal: AbortSignal): Promise<readonly RemoteTool[]> {
+  async listTools(signal: AbortSignal): Promise<void> {
     const offered = this.#client.getServerCapabilities();
     const offers = { resources: isJsonObject(offered?.resources), prompts: isJsonObject(offered?.prompts) };
     const hasTools = isJsonObject(offered?.tools);
     const listed = hasTools ? await listTools((params) => this.#send("tools/list", params, { signal })) : [];
-    this.tools = [...listed.filter((tool) => this.#learnHeaders(tool)), ...defineSynthetic(offers, listed)];
-    return this.tools;
+    const synthetic = [...defineSynthetic(offers, listed), ...(await this.#listSkills(signal))];
+    const tools = [...listed.filter((tool) => this.#learnHeaders(tool)), ...synthetic];
+    const digests = await runInSlices(mapInSlices(tools, (tool) => digestOf(JSON.stringify(tool))));
+    this.tools = tools;
+    this.signature = digestOf(digests.join(" "));
+  }
+
+  /** A server whose skills cannot be listed still has its tools. */
+  async #listSkills(signal: AbortSignal): Promise<readonly RemoteTool[]> {
+    const { extensions } = this.#client.getServerCapabilities() ?? {};
+    if (!isJsonObject(extensions?.[SKILLS_EXTENSION])) return [];
+    return listSkills((method, params) => this.#send(method, params, { signal })).catch((thrown: unknown) => {
+      if (signal.aborted) throw thrown;
+      return [];
+    });
   }
 
   /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is an input request. */
