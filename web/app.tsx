@@ -1,7 +1,8 @@
 /** The page of a person who is logged in: which part is shown, and what every part shares. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
+import { setupSchema } from "../src/surfaces/admin/contract/setup.ts";
 import type { SessionAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
 import type { Api, ApiError } from "./api.ts";
 import { isBroken, useAttention } from "./attention.ts";
@@ -11,6 +12,7 @@ import type { PageProps } from "./page-props.ts";
 import { Frame, Problem } from "./parts/frame.tsx";
 import type { Badge } from "./parts/frame.tsx";
 import { Part } from "./pages/part.tsx";
+import { toSteps } from "./pages/setup/steps.ts";
 import { place } from "./router.ts";
 
 interface AppProps {
@@ -27,6 +29,7 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
   const session = useAnswer(() => api.session(), { key: "session", topics: ["servers", "approvals"] });
   const status = useAnswer(() => api.status(), { key: "status", topics: ["servers"] });
   const waiting = useAnswer(() => api.approvals(), { key: "waiting", topics: ["approvals"] });
+  const setup = useSetupBadge(api, status.value);
   const error = session.error ?? status.error ?? waiting.error;
   useEffect(() => {
     if (error?.kind === "session") onNoSession(error);
@@ -42,6 +45,7 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
       badges={{
         "/approvals": toBadge(approvals.length, "wait", "waiting"),
         "/servers": toBadge(broken, "bad", "need attention"),
+        "/setup": setup,
       }}
       roles={session.value?.roles ?? []}
       about={status.value ? describeGateway(status.value) : ""}
@@ -52,6 +56,19 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
       {status.value && session.value && <Part {...toPageProps(api, status.value, session.value)} path={path} />}
     </Frame>
   );
+}
+
+/** How many steps are done, until all are; then it is not asked for again. */
+function useSetupBadge(api: Api, status: StatusAnswer | undefined): Badge | undefined {
+  const [isDone, setDone] = useState(false);
+  const load = () => api.read(setupSchema, "/api/setup");
+  const { value } = useAnswer(load, { key: "setup", topics: ["executions"], isHeld: isDone });
+  const steps = status && value ? toSteps(status, value) : [];
+  const done = steps.filter((step) => step.isDone).length;
+  const isProved = value?.call !== undefined;
+  useEffect(() => setDone(isProved), [isProved]);
+  if (done === steps.length) return undefined;
+  return { text: `${done}/${steps.length}`, tone: "run", words: "steps are done" };
 }
 
 /** Without a count, a link has no badge. */
