@@ -57,6 +57,10 @@ export function Decision({ approval, api, onDecided }: DecisionProps) {
           {!isQuestion(approval) && <Note {...{ note, setNote }} />}
         </div>
         <Buttons {...{ approval, canApprove, isSending, rule, send }} />
+        <p class="hints small muted no-phone">
+          <kbd>A</kbd> <kbd>R</kbd> then <kbd>Enter</kbd> decide, <kbd>N</kbd> note, <kbd>J</kbd> <kbd>K</kbd> next and
+          previous. The first decision counts. The program reads your note, and can catch a rejection.
+        </p>
       </form>
     </aside>
   );
