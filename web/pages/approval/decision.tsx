@@ -41,7 +41,7 @@ export function Decision({ approval, api, onDecided }: DecisionProps) {
       });
   };
   useShortcuts(setScope);
-  if (approval.state !== "pending") return null;
+  if (approval.state !== "pending") return problem === "" ? null : <Lost problem={problem} />;
   const canApprove = approval.argsShown === undefined;
   return (
     <aside class="side" aria-label="Decision">
@@ -62,6 +62,15 @@ export function Decision({ approval, api, onDecided }: DecisionProps) {
           previous. The first decision counts. The program reads your note, and can catch a rejection.
         </p>
       </form>
+    </aside>
+  );
+}
+
+/** Another person was faster. */
+function Lost({ problem }: { readonly problem: string }) {
+  return (
+    <aside class="side" aria-label="Your decision">
+      <Problem message={`${problem} Your decision was not recorded.`} />
     </aside>
   );
 }
