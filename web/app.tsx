@@ -2,7 +2,6 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { setupSchema } from "../src/surfaces/admin/contract/setup.ts";
 import type { SessionAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
 import type { Api, ApiError } from "./api.ts";
 import { isBroken, useAttention } from "./attention.ts";
@@ -12,7 +11,6 @@ import type { PageProps } from "./page-props.ts";
 import { Frame, Problem } from "./parts/frame.tsx";
 import type { Badge } from "./parts/frame.tsx";
 import { Part } from "./pages/part.tsx";
-import { toSteps } from "./pages/setup/steps.ts";
 import { place } from "./router.ts";
 
 interface AppProps {
@@ -58,17 +56,19 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
   );
 }
 
-/** How many steps are done, until all are; then it is not asked for again. */
+/** How many steps are done, until a client has made a real call and all are. */
 function useSetupBadge(api: Api, status: StatusAnswer | undefined): Badge | undefined {
-  const [isDone, setDone] = useState(false);
-  const load = () => api.read(setupSchema, "/api/setup");
-  const { value } = useAnswer(load, { key: "setup", topics: ["executions"], isHeld: isDone });
-  const steps = status && value ? toSteps(status, value) : [];
-  const done = steps.filter((step) => step.isDone).length;
-  const isProved = value?.call !== undefined;
-  useEffect(() => setDone(isProved), [isProved]);
-  if (done === steps.length) return undefined;
-  return { text: `${done}/${steps.length}`, tone: "run", words: "steps are done" };
+  const [isProved, setProved] = useState(false);
+  const load = async () => {
+    if (!status) return undefined;
+    const { countSteps } = await import("./pages/setup/badge.ts");
+    return countSteps(api, status);
+  };
+  const key = `setup ${status?.upstreams.map(({ state }) => state).join() ?? ""}`;
+  const { value } = useAnswer(load, { key, topics: isProved ? [] : ["executions"] });
+  useEffect(() => setProved(value?.isProved === true), [value?.isProved]);
+  if (!value || value.done === value.all) return undefined;
+  return { text: `${value.done}/${value.all}`, tone: "run", words: "steps are done" };
 }
 
 /** Without a count, a link has no badge. */

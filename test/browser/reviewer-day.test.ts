@@ -109,12 +109,16 @@ test("a client's calls are reviewed on the page of the product", { ...browserOpt
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByText("It was approved by operator.").waitFor();
     await page.goBack();
-    await page.getByText("from the playground").waitFor();
+    await page.getByText("from the playground", { exact: true }).waitFor();
     await page.getByRole("link", { name: /^ex_/ }).click();
     await page.getByRole("button", { name: "Replay" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Replay" }).click();
     await dialog.getByText("The result is the same.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Make a skill" }).click();
+    await dialog.getByRole("button", { name: "Make a draft" }).click();
+    await dialog.getByText(/version 1, waits for review/).waitFor();
   });
 
   await t.test("the page keeps what it shows and says so when the gateway has gone", async () => {

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
+import { proposedRuleSchema } from "../../../src/surfaces/admin/contract.ts";
 import { DESCRIBED_SCOPES } from "../../../src/surfaces/describe-scope.ts";
 import type { DecidedScope } from "../../../src/surfaces/describe-scope.ts";
 import { toPlainJson } from "../../../src/text/escape-hidden.ts";
@@ -13,7 +14,7 @@ import { Command, Visible } from "../../parts/text.tsx";
 
 interface DecisionProps {
   readonly approval: ListedApproval;
-  readonly api: Pick<Api, "decide" | "proposeRule">;
+  readonly api: Pick<Api, "decide" | "read">;
   readonly onDecided: () => void;
 }
 
@@ -89,7 +90,7 @@ function useRule(scope: DecidedScope, { id }: ListedApproval, api: DecisionProps
     if (!isAlways) return undefined;
     let isCurrent = true;
     const set = (next: ShownRule): void => void (isCurrent && setShown(next));
-    api.proposeRule(id, scope).then(
+    api.read(proposedRuleSchema, `/api/approvals/${id}/rule`, { scope }).then(
       ({ rule, file }) => set({ kind: "rule", text: toPlainJson(rule, 2), file }),
       (error: unknown) => set({ kind: "refused", message: error instanceof Error ? error.message : "No rule." }),
     );

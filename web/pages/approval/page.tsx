@@ -1,6 +1,7 @@
 /** One approval: what would happen, why it is asked, what it depends on, and the decision. Works alone on a phone. */
 
 import type { ApiError } from "../../api.ts";
+import { approvalReviewSchema } from "../../../src/surfaces/admin/contract.ts";
 import type { ApprovalReviewAnswer } from "../../../src/surfaces/admin/contract.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { ListedApproval, PageProps } from "../../page-props.ts";
@@ -18,7 +19,10 @@ import { Evidence } from "./evidence.tsx";
 import { Plan } from "./plan.tsx";
 
 export function Page({ api, id }: PageProps & { readonly id: string }) {
-  const { value, error, reload } = useAnswer(() => api.approval(id), { key: id, topics: ["approvals", "servers"] });
+  const { value, error, reload } = useAnswer(() => api.read(approvalReviewSchema, `/api/approvals/${id}`), {
+    key: id,
+    topics: ["approvals", "servers"],
+  });
   const title = (
     <>
       <a href="/approvals">Approvals</a>
