@@ -280,6 +280,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "reach-near.ts",
       "reach-people.ts",
       "review-policy.ts",
+      "render-search.ts",
       "serve-near.ts",
       "sum-usage.ts",
     ],

@@ -3,6 +3,8 @@
  * schema, add a version at the end.
  */
 
+import { LISTS } from "./list-migration.ts";
+
 /** "GLBX" in the file header, so that databases of other programs are recognized and left unchanged. */
 export const APPLICATION_ID = 0x474c4258;
 
@@ -396,4 +398,5 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE tokens ADD COLUMN profile TEXT;
 `,
+  LISTS,
 ];
