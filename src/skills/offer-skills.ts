@@ -7,8 +7,8 @@ import type { Store } from "../store/index.ts";
 import { digestOf } from "../text/index.ts";
 import { findMoved, restrictSnapshot, strictestEffect } from "./judge-grants.ts";
 import { SKILLS } from "./skill.ts";
-import type { SkillRow } from "./skill.ts";
-import { verifyVersion } from "./verify-version.ts";
+import type { SkillFiles, SkillRow } from "./skill.ts";
+import { verifyVersion, withLock } from "./verify-version.ts";
 import type { SkillVersion, VersionPowers } from "./verify-version.ts";
 
 export interface OfferPowers extends VersionPowers {
@@ -20,6 +20,8 @@ export interface SkillOffers {
   addTo(snapshot: CatalogSnapshot): Promise<CatalogSnapshot>;
   /** The servers whose tools approved skills may call, by their names in programs. */
   listNeeded(): Promise<readonly string[]>;
+  /** The files with the lock. Rejects as `open`. */
+  readonly files: (tool: Tool, snapshot: CatalogSnapshot) => Promise<SkillFiles>;
   /** Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN unless exactly this version may run now. */
   readonly open: (
     tool: Tool,
@@ -50,6 +52,17 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
     }
     return loaded.skills;
   };
+  const find = async (tool: Tool, snapshot: CatalogSnapshot): Promise<SkillVersion> => {
+    const rows = await store.versions(tool.origin.remoteName);
+    // A running program keeps the version that it started with, unless that was revoked.
+    const row = rows.findLast((one) => RUNNING.has(one.state) && digestOffer(one) === tool.digest);
+    if (!row) throw toError(refuseUnapproved(rows, tool.address));
+    const verified = await verifyVersion(row, powers);
+    const moved = verified.ok ? findMoved(verified.grants, snapshot) : undefined;
+    if (!verified.ok) throw toError(refuseFrozen(row, verified.problem));
+    if (moved !== undefined) throw toError(refuseFrozen(row, moved));
+    return verified;
+  };
   return {
     async addTo(snapshot) {
       const skills = await load();
@@ -62,16 +75,9 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
       const grants = (await load()).flatMap((one) => (one.kind === "usable" ? one.version.grants : []));
       return [...new Set(grants.map(({ address }) => address.slice(0, address.indexOf("."))))];
     },
+    files: async (tool, snapshot) => withLock(await find(tool, snapshot)),
     async open(tool, snapshot) {
-      const rows = await store.versions(tool.origin.remoteName);
-      // A running program keeps the version that it started with, unless that was revoked.
-      const row = rows.findLast((one) => RUNNING.has(one.state) && digestOffer(one) === tool.digest);
-      if (!row) throw toError(refuseUnapproved(rows, tool.address));
-      const verified = await verifyVersion(row, powers);
-      const moved = verified.ok ? findMoved(verified.grants, snapshot) : undefined;
-      if (!verified.ok) throw toError(refuseFrozen(row, verified.problem));
-      if (moved !== undefined) throw toError(refuseFrozen(row, moved));
-      const { skill, grants } = verified;
+      const { skill, grants } = await find(tool, snapshot);
       return { source: skill.program, snapshot: restrictSnapshot(snapshot, grants) };
     },
   };

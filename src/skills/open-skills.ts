@@ -2,7 +2,7 @@
 
 import type { AnalysisOptions, Timebox } from "../analysis/index.ts";
 import { defined } from "../domain/index.ts";
-import type { CatalogSnapshot, Instant, Principal } from "../domain/index.ts";
+import type { CatalogSnapshot, Instant, Principal, Tool } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { bindGrants } from "./check-submission.ts";
@@ -21,7 +21,7 @@ import type { ListedSkill } from "./versions.ts";
 
 export interface SkillRecords {
   readonly settings: {
-    readonly skills: { readonly folder?: string };
+    readonly skills: { readonly folder?: string; readonly overMcp?: boolean };
     readonly analysis: Omit<AnalysisOptions, "limits" | "timebox">;
     readonly sandbox: { readonly limits: AnalysisOptions["limits"] };
     readonly server: { readonly auth: "local" | "required" };
@@ -108,5 +108,12 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     thaw: (name, by) => desk.thaw({ name }, bind, by),
   };
-  return { catalog: { ...upstreams, takeSnapshot }, open: offers.open, door: skills };
+  const files = async (tool: Tool) => offers.files(tool, await takeSnapshot("some"));
+  const { overMcp } = records.settings.skills;
+  return {
+    catalog: { ...upstreams, takeSnapshot },
+    open: offers.open,
+    door: skills,
+    files: overMcp ? files : undefined,
+  };
 }

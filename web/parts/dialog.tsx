@@ -1,7 +1,7 @@
 /** A dialog over the page. The focus returns to what opened it, also when its content is gone. */
 
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 
 interface DialogProps {
   readonly title: ComponentChildren;
@@ -17,27 +17,16 @@ interface DialogProps {
 export function Dialog({ title, onClose, onSubmit, footer, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useLayoutEffect(() => {
-    const [shown, opener] = [dialog.current, document.activeElement];
-    shown?.showModal();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
     return () => {
-      shown?.close(); // before the focus moves: what is behind a dialog cannot have it
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
       else document.getElementById("content")?.focus({ preventScroll: true });
     };
   }, []);
   return (
-    <dialog
-      ref={dialog}
-      class="dialog"
-      aria-labelledby={id}
-      onClose={() => dialog.current && onClose()}
-      onCancel={(event) => {
-        // Removed at once: the event `close` comes later, when the page may show another dialog already.
-        event.preventDefault();
-        onClose();
-      }}
-    >
+    <dialog ref={dialog} class="dialog" aria-labelledby={id} onClose={onClose}>
       <form
         method="dialog"
         onSubmit={(event) => {
