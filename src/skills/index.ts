@@ -7,4 +7,5 @@ export { offerSkills, openSkillRecords } from "./open-skills.ts";
 export type { GatewaySkills } from "./open-skills.ts";
 export type { SkillReview } from "./review/review.ts";
 export type { SkillFiles } from "./skill.ts";
+export type { SkillUsageDesk } from "./open-usage.ts";
 export type { ListedSkill } from "./versions.ts";

@@ -10,6 +10,8 @@ import { openSkillDrafts } from "./open-drafts.ts";
 import type { DraftPowers, SkillDrafts } from "./open-drafts.ts";
 import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
+import { openSkillUsage } from "./open-usage.ts";
+import type { SkillUsageDesk } from "./open-usage.ts";
 import { openSkillDesk } from "./open-desk.ts";
 import type { DeskPowers, SkillDesk } from "./open-desk.ts";
 import { parseSkill, toAddress } from "./parse-skill.ts";
@@ -26,19 +28,20 @@ export interface SkillRecords {
     readonly sandbox: { readonly limits: AnalysisOptions["limits"] };
     readonly server: { readonly auth: "local" | "required" };
   };
-  readonly store: Pick<Store, "skills">;
+  readonly store: Pick<Store, "ledger" | "skills">;
   readonly ledger: Pick<Ledger, "write">;
   readonly signer: SkillSigner;
   readonly timebox: Timebox;
   readonly runTests: RunTests;
   readonly readRun: DraftPowers["readRun"];
+  readonly listPrograms: DraftPowers["listPrograms"];
   readonly now: () => Instant;
   readonly onChanged: () => Promise<void>;
 }
 
-export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk {
+export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk & SkillUsageDesk {
   const powers = toPowers(records);
-  return { ...powers, ...openSkillDesk(powers) };
+  return { ...powers, ...openSkillDesk(powers), ...openSkillUsage(records.store, records.now) };
 }
 
 function toPowers({ settings, store, timebox, ...powers }: SkillRecords): DeskPowers {
@@ -54,7 +57,7 @@ interface TakesSnapshot {
 }
 
 /** Everything that people do with skills in a gateway, which knows the tools as they are now. */
-export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw"> {
+export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw">, SkillUsageDesk {
   /** Stores a new version, for the tools as they are now. */
   submit(files: SkillFiles, by: Principal): Promise<ListedSkill>;
   /** Approves a frozen skill again, for the tools as they are now. */
@@ -89,6 +92,7 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
   };
   const skills: GatewaySkills = {
     ...desk,
+    ...openSkillUsage(records.store, records.now),
     async list() {
       const [listed, snapshot] = await Promise.all([desk.list(), takeSnapshot("some")]);
       return Promise.all(
@@ -100,7 +104,7 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     show: async (choice) => mark(await desk.show(choice), await takeSnapshot("some")),
     revision: () => powers.store.revision(),
-    drafts: openSkillDrafts({ ...powers, bind, readRun: records.readRun }),
+    drafts: openSkillDrafts({ ...records, ...powers, bind }),
     findRefusal: (version, by) => findRefusal(version, by, powers.separates),
     submit: async (files, by) => {
       const grants = await bind(parseSkill(files));
