@@ -99,6 +99,18 @@ export function openSkillDrafts(powers: DraftPowers): SkillDrafts {
     }));
     return { ...(await insert({ ...checked, ...from }, from.by, powers)), parameters: shown };
   };
+  const draftInProgram: SkillDrafts["fromProgram"] = async ({ code, from, ...choice }, { execution, labels }, by) => {
+    await checkRoom(by, powers);
+    const known = { kind: "program", execution, ...(labels.length > 0 && { labels }) };
+    if (from === undefined) {
+      const checked = await checkDraft(writeDraft(code, choice), [], powers);
+      return insert({ ...checked, origin: known }, by, powers);
+    }
+    if (code !== undefined) throw invalid("A draft has `code` or `from`, not both", FORM);
+    const run = await powers.readRun(parseId(from), { actor: by.id, owner: by.id });
+    return draft([run], choice, { by, author: by.id, origin: { ...known, from } });
+  };
+  const inTurn = createTurns();
   return {
     async fromExecutions(ids, choice, by) {
       checkReviewer(by);
@@ -119,17 +131,17 @@ export function openSkillDrafts(powers: DraftPowers): SkillDrafts {
       const found = await readInTurn(groups.slice(0, MOST_SUGGESTIONS), (group) => suggestOne(group, by, powers));
       return found.flatMap((suggestion) => suggestion ?? []);
     },
-    async fromProgram({ code, from, ...choice }, { execution, labels }, by) {
-      await checkRoom(by, powers);
-      const known = { kind: "program", execution, ...(labels.length > 0 && { labels }) };
-      if (from === undefined) {
-        const checked = await checkDraft(writeDraft(code, choice), [], powers);
-        return insert({ ...checked, origin: known }, by, powers);
-      }
-      if (code !== undefined) throw invalid("A draft has `code` or `from`, not both", FORM);
-      const run = await powers.readRun(parseId(from), { actor: by.id, owner: by.id });
-      return draft([run], choice, { by, author: by.id, origin: { ...known, from } });
-    },
+    fromProgram: (request, program, by) => inTurn(() => draftInProgram(request, program, by)),
+  };
+}
+
+/** A draft opens sandboxes: programs get them one after another, however many drafts they begin. */
+function createTurns(): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
   };
 }
 

@@ -71,7 +71,11 @@ export function draftRuns(runs: SkillExamples, choice: DraftChoice, options: Ana
     description,
     argument: general.argument,
     input: general.input,
-    output: inferSchema(runs.map(({ value }) => value)),
+    // Another run may leave a field out.
+    output: inferSchema(
+      runs.map(({ value }) => value),
+      { hasRequired: false },
+    ),
     needs: tools.map((tool) => ({ tool, reason: `${first.execution} called it` })),
     tests: tests.slice(0, MOST_TESTS),
   };

@@ -69,7 +69,7 @@ export function generalize(ran: readonly [RanProgram, ...RanProgram[]], options:
     const values = own.map(({ name, values: of }): [string, Json] => [name, of[at] ?? null]);
     return { ...one, ...Object.fromEntries(values) };
   });
-  const input = { type: "object", properties: {}, ...inferSchema(inputs) };
+  const input = { type: "object", properties: {}, ...inferSchema(inputs, { hasRequired: true }) };
   return { argument, bodies: first.rewrite(replacements), input, inputs, parameters: own };
 }
 

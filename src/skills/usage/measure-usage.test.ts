@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { DAY_MS } from "../../timing/index.ts";
 import { measureUsage } from "./measure-usage.ts";
 
-const DAY_MS = 86_400_000;
 const SKILL = { name: "one", address: "skills.one", approvedAt: 0, programChars: 400 };
 
 function ended(outcome: string, { at = 1, ms = 10, subject = "skills.one" } = {}) {
@@ -22,6 +22,7 @@ describe("usage of a skill", () => {
       ended("ok", { at: 4, ms: 20 }),
       ended("error", { at: 9, ms: 500 }),
       ended("denied", { at: 99 }),
+      { subject: "skills.one", at: 99, detail: '{"outcome":"error","code":"TOOL_ARGUMENTS_INVALID"}' },
       ended("ok", { at: 99, subject: "skills.other" }),
       { subject: "skills.one", at: 99, detail: "damaged" },
       { subject: "skills.one", at: 99, detail: '{"outcome":"ok","dryRun":true}' },

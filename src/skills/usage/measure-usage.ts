@@ -2,6 +2,7 @@
 
 import { isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
+import { DAY_MS } from "../../timing/index.ts";
 
 /** The end of one call of a skill, as the ledger has it. */
 export interface SkillCallRecord {
@@ -34,7 +35,6 @@ export interface SkillUsage {
   readonly retire?: "unused" | "failing";
 }
 
-const DAY_MS = 86_400_000;
 const UNUSED_MS = 30 * DAY_MS;
 /** Fewer calls say nothing about the skill. */
 const LEAST_CALLS = 5;
@@ -53,9 +53,16 @@ export function measureUsage(
 
 type ReadCall = ReturnType<typeof readCall>[number];
 
+/** Faults of the caller, or of the moment. */
+const OTHERS: ReadonlySet<unknown> = new Set([
+  ..."TOOL_ARGUMENTS_INVALID PROGRAM_TYPES REQUEST_CANCELLED SKILL_NOT_APPROVED SKILL_FROZEN".split(" "),
+  ..."LIMIT_BUSY LIMIT_CALLS LIMIT_QUOTA".split(" "),
+]);
+
 function readCall({ subject, at, detail }: SkillCallRecord) {
-  const { outcome, ms, dryRun } = Object(parseJson(detail));
-  const isCall = isJsonObject(parseJson(detail)) && dryRun === undefined && outcome !== "denied";
+  const { outcome, ms, dryRun, code } = Object(parseJson(detail));
+  const isOwn = dryRun === undefined && outcome !== "denied" && !OTHERS.has(code);
+  const isCall = isJsonObject(parseJson(detail)) && isOwn;
   return isCall ? [{ subject, at, isOk: outcome === "ok", ms: typeof ms === "number" ? ms : 0 }] : [];
 }
 

@@ -50,7 +50,7 @@ describe("a skill from an execution", () => {
       properties: {
         who: { type: "string" },
         owner: { type: "string" },
-        limit: { type: "integer" },
+        limit: { type: "number" },
         skus: { type: "array", items: { type: "string" } },
       },
       required: ["who", "owner", "limit", "skus"],
@@ -206,6 +206,10 @@ describe("a program", () => {
     assert.equal(await run(draft({ ...ONE, from: `ex_${"0".repeat(24)}` })), "failed REQUEST_NOT_FOUND");
     assert.equal(await run(draft({ ...ONE, from, code: SKILL })), "failed REQUEST_INVALID");
     assert.equal(await run("return typeof glovebox.skills.approve"), "undefined");
+    const both = `Promise.allSettled([1, 2].map((n) => glovebox.skills.draft({ ...input, name: "at-once", code: n === 1 ? input.code : "(" })))`;
+    const settled = `return (await ${both}).map(({ status }) => status)`;
+    assert.deepEqual(await run(settled, { input: { ...ONE, code: SKILL } }), ["fulfilled", "rejected"]);
+    await desk.reject({ name: "at-once" }, "no", OPERATOR);
     await approve("inner", { run: "try { await glovebox.skills.draft({}) } catch (e) { return e.code }" });
     assert.equal(await run("return await skills.inner({})"), "TOOL_NOT_FOUND");
     const more = `const made = [];
