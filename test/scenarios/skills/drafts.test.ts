@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { parseSecretName } from "../../../src/domain/index.ts";
 import { LOCAL, OPERATOR } from "../../../src/identity/index.ts";
+import { openOperatorRecords } from "../../../src/open-records.ts";
+import { Secret } from "../../../src/vault/index.ts";
 import { openSkillGateway } from "../../fixtures/skill-gateway.ts";
 
 const CODE = `const { args } = await shop.list({ owner: "acme", limit: 5 });
@@ -119,6 +122,24 @@ describe("a skill from an execution", () => {
     await assert.rejects(drafts.fromExecution(good, {}, LOCAL), { code: "POLICY_DENIED" });
     assert.deepEqual(await desk.list(), []);
     assert.equal((await drafts.fromExecution(good, {}, OPERATOR)).state, "pending_review");
+  });
+});
+
+describe("an execution with a secret in its recording", () => {
+  it("becomes no skill, and one beside it does", async (context) => {
+    const world = await openSkillGateway(context);
+    await using records = await openOperatorRecords(world.settings);
+    const name = parseSecretName("KEY");
+    assert.ok(name);
+    await records.vault.set(name, new Secret("a-secret-value-1234"), "operator");
+    const gateway = await world.open();
+    const finish = async (key: string) =>
+      (await gateway.execute({ source: `return (await shop.list({ key: "${key}" })).name`, principal: LOCAL }))
+        .execution;
+    const { drafts } = gateway.skills;
+    const secret = await finish("a-secret-value-1234");
+    await assert.rejects(drafts.fromExecutions([secret], {}, OPERATOR), /contains the value of a secret/);
+    assert.equal((await drafts.fromExecutions([await finish("other")], {}, OPERATOR)).state, "pending_review");
   });
 });
 
