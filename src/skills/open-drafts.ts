@@ -205,7 +205,9 @@ async function checkDraft(files: SkillFiles, tests: readonly SkillTest[], powers
   const skill = parseSkill(files);
   const grants = await powers.bind(skill);
   checkProgram(skill, grants, powers.analysis);
-  await requirePassingTests(tests.length > 0 ? { ...skill, tests } : skill, grants, powers);
+  const powersOf = skill.wants.map(({ power }) => power);
+  const own = tests.length > 0 ? { ...skill, tests } : skill;
+  await requirePassingTests({ ...own, grants, powers: powersOf }, powers);
   return { files, grants };
 }
 
