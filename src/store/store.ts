@@ -56,6 +56,8 @@ export interface LedgerQuery {
   readonly actor?: string;
   /** The exact subject, such as the address of a tool. */
   readonly subject?: string;
+  /** The beginning of the subject, such as `skills.`. */
+  readonly subjectPrefix?: string;
   /** Such as `call.ended`, or the part before the dot. */
   readonly action?: string;
   /** `ok`, `error`, a state such as `failed`, a decision such as `deny`, or an error code. */

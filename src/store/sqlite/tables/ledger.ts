@@ -22,6 +22,7 @@ const FILTERS: Readonly<Record<string, string>> = {
   until: "at <= :until",
   actor: "actor = :actor",
   subject: "subject = :subject",
+  subjectPrefix: "substr(subject, 1, length(:subjectPrefix)) = :subjectPrefix",
   action: "action = :action OR substr(action, 1, length(:action) + 1) = :action || '.'",
   execution:
     "subject = :execution OR (instr(detail, :execution) > 0 AND json_valid(detail) AND detail ->> '$.execution' = :execution)",
@@ -64,10 +65,21 @@ export function createLedger({ database, read, write, commit, flushed }: Connect
  * down every append, and a scan over 100,000 records takes a fraction of a second.
  */
 function search(database: DatabaseSync, query: LedgerQuery): readonly RawRow[] {
-  const { limit, actor, subject, action, outcome, execution, since, until, before, from } = query;
+  const { limit, actor, subject, subjectPrefix, action, outcome, execution, since, until, before, from } = query;
   const executed =
     typeof execution === "string" ? { execution } : { executions: execution && JSON.stringify(execution) };
-  const values = defined({ before, from, since, until, actor, subject, action, ...executed, outcome });
+  const values = defined({
+    before,
+    from,
+    since,
+    until,
+    actor,
+    subject,
+    subjectPrefix,
+    action,
+    ...executed,
+    outcome,
+  });
   const conditions = Object.keys(values).map((name) => FILTERS[name] ?? "");
   const statement = database.prepare(
     `SELECT * FROM ledger ${toWhere([KEPT, ...conditions])} ORDER BY seq DESC LIMIT :limit`,
