@@ -395,8 +395,6 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE shapes_of_owners RENAME TO learned_shapes;
 `,
   // The profile of a token.
-  `
-  ALTER TABLE tokens ADD COLUMN profile TEXT;
-`,
+  "ALTER TABLE tokens ADD COLUMN profile TEXT;",
   LISTS,
 ];
