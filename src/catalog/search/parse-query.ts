@@ -6,7 +6,7 @@ import { PHRASES } from "./phrases.ts";
 import { splitWords, stem } from "./split-terms.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
 import { TOPICS } from "./topics.ts";
-import { translateWord } from "./translate.ts";
+import { pairsOf, translateWord } from "./translate.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { WORK_TOPICS } from "./work-topics.ts";
 
@@ -29,6 +29,8 @@ const SIMILAR_WEIGHT = 0.8;
 const PREFIX_WEIGHT = 0.7;
 const GUESSED_SYNONYM = 0.8;
 const TRANSLATED_WEIGHT = 0.9;
+/** The pairs of characters of a word in Chinese. */
+const PAIRS_WEIGHT = 0.9;
 /** A name that shares most of its letters with a word of another language. */
 const ALIKE_WEIGHT = 0.6;
 const MEANT_WEIGHT = 0.7;
@@ -94,8 +96,11 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
   const isForeign = [...translated.values()].some((terms) => terms.length > 0);
   const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) => {
     const terms = translated.get(word) ?? [];
-    if (terms.length > 0) return toTranslated(terms);
+    const twos = pairsOf(word).slice(0, MAX_WORDS);
+    const parts = twos.length > 0 ? [{ terms: twos, weight: PAIRS_WEIGHT }] : [];
+    if (terms.length > 0) return [...toTranslated(terms), ...parts];
     const wanted = toWanted(word, vocabulary, { isName: names.has(word), isForeign });
+    if (parts.length > 0) return [...wanted, ...parts];
     return LIGHT_VERBS.has(term) ? wanted.map((one) => ({ ...one, weight: one.weight * LIGHT_WEIGHT })) : wanted;
   });
   return [
@@ -142,9 +147,10 @@ function intents(): typeof computedIntents {
   return computedIntents;
 }
 
-/** If a tool or a synonym has the word itself, it is not translated. */
+/** If a tool or a synonym has the word itself, it is not translated. Pairs of Chinese characters are not words. */
 function isKnown(word: string, vocabulary: Vocabulary): boolean {
   const term = stem(word);
+  if (pairsOf(word).length > 0) return false;
   return vocabulary.has(term) || related().has(term);
 }
 

@@ -5,7 +5,7 @@ import type { Json, JsonSchema, Tool } from "../../domain/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
 import { splitTerms } from "./split-terms.ts";
-import { translateText } from "./translate.ts";
+import { pairsOf, translateText } from "./translate.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -41,6 +41,8 @@ const FIELDS: readonly SearchField[] = [
     thinning: 0.5,
     terms: (tool) => parametersOf(tool).flatMap(({ values }) => values.flatMap(splitTerms)),
   },
+  // Not thinned by length: only descriptions in Chinese have pairs.
+  { weight: 0.8, thinning: 0, terms: (tool) => pairsOf(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
   // A question is often about what a tool returns: "humidity in Chicago".
   { weight: 0.4, thinning: 0.7, terms: (tool) => fieldsOf(tool).flatMap(({ name }) => splitTerms(name)) },
 ];

@@ -8,13 +8,14 @@ import { runAtOnce } from "../../timing/index.ts";
 import { createSnapshot } from "../create-snapshot.ts";
 import { parseListing } from "../parse-listing.ts";
 import { createSearch } from "./search.ts";
-import { translateText, translateWord } from "./translate.ts";
+import { pairsOf, translateText, translateWord } from "./translate.ts";
 
 /** The names have no word of the queries. */
 const TOOLS = [
   ["t_one", "查询火车余票，支持中转换乘"],
   ["t_two", "获取菜谱的食材列表"],
   ["t_three", "Plays a song"],
+  ["t_four", "根据时间和性别获取八字排盘"],
 ] as const;
 
 function openSearch() {
@@ -32,6 +33,7 @@ for (const [query, name] of [
   ["ingredients of a recipe", "t_two"],
   ["播放音乐", "t_three"],
   ["火车票", "t_one"],
+  ["查八字", "t_four"],
   ["play a song", "t_three"],
 ] as const)
   test(`"${query}" finds ${name} by the description in another language`, () => assert.equal(best(query), name));
@@ -48,4 +50,9 @@ test("of overlapping words only the longest is translated", () => {
 test("text with spaces between its words is not searched for parts of words", () => {
   assert.deepEqual(translateText("la liste des fichiers"), []);
   assert.deepEqual(translateWord("fichiers"), ["fil"]);
+});
+
+test("pairs are of characters that follow each other in Chinese text", () => {
+  assert.deepEqual(pairsOf("八字排盘, bazi 票"), ["八字", "字排", "排盘"]);
+  assert.deepEqual(pairsOf("bazi"), []);
 });

@@ -37,6 +37,16 @@ export function translateText(text: string): readonly string[] {
   return found.flatMap((word) => all.get(word)?.split(" ") ?? []);
 }
 
+/** Runs of Chinese characters: what the list does not have is found by two characters that follow each other. */
+const CHINESE_RUN = /[\u3400-\u9fff]{2,}/g;
+
+/** `八字排盘` → `八字`, `字排`, `排盘`. */
+export function pairsOf(text: string): readonly string[] {
+  if (!UNSPACED.test(text)) return [];
+  const runs = text.match(CHINESE_RUN) ?? [];
+  return runs.flatMap((run) => Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2)));
+}
+
 const isUnspaced = (word: string): boolean => UNSPACED.test(word);
 const byLength = (a: string, b: string): number => b.length - a.length;
 
