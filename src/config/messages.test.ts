@@ -69,7 +69,7 @@ test("the message about an unknown key suggests the nearest key of its object, o
     ],
   );
   assert.deepEqual(lines('{ "webhooks": {} }'), [
-    `${PATH}:1:3 webhooks: unknown key; known keys here: $schema, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, policy, quotas, catalog, audit, ledger, metrics, traces, anomalies, store, expose, clients, output, results, executions, approvals, journal, skills, server`,
+    `${PATH}:1:3 webhooks: unknown key; known keys here: $schema, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, policy, quotas, profiles, catalog, audit, ledger, metrics, traces, anomalies, store, expose, clients, output, results, executions, approvals, journal, skills, server`,
   ]);
 });
 

@@ -36,6 +36,7 @@ const DEFAULTS = {
     labels: [],
     labelMs: 14_400_000,
   },
+  profiles: new Map(),
   quotas: {
     executionsPerMinute: 60,
     executionMsPerHour: 1_800_000,
@@ -130,6 +131,7 @@ test("every setting of a configuration is in the settings", () => {
       labels: [{ tools: ["a.*"], remove: ["external"] }],
       labelHours: 0.5,
     },
+    profiles: { reader: { servers: ["files"], effects: ["read"] } },
     quotas: {
       costPerDay: 1.5,
       total: { executionsPerMinute: 9 },
@@ -199,6 +201,7 @@ test("every setting of a configuration is in the settings", () => {
       groups: new Map([["a", ["b"]]]),
       effects: new Map([["x.*", "read"]]),
     },
+    profiles: new Map([["reader", { servers: ["files"], effects: ["read"] }]]),
     quotas: {
       ...DEFAULTS.quotas,
       costPerDay: 1.5,
