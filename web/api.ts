@@ -4,8 +4,7 @@ import { config } from "zod/mini";
 import type { ZodMiniType } from "zod/mini";
 
 import { approvalAnswerSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
-import { STEP_UP, loginSchema, sessionSchema, sessionsSchema } from "../src/surfaces/admin/contract.ts";
-import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
+import { STEP_UP, loginSchema, sessionSchema } from "../src/surfaces/admin/contract.ts";
 import { failureSchema, statusSchema } from "../src/surfaces/admin/contract.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
@@ -92,30 +91,17 @@ function createLoginApi(change: Change) {
     enter: async (code: string) => void (await ask("/api/session", undefined, JSON.stringify({ code }))),
     /** How people can log in here. */
     findLogins: async () => loginSchema.parse(await ask("/api/login")),
-    /** Returns the address at a login provider. */
-    startLogin: async (provider: string, request: { readonly next?: string; readonly stepUp?: boolean }) => {
-      const body = JSON.stringify(request);
-      const { url } = providerSchema.parse(await ask(`/api/login/providers/${provider}`, undefined, body));
-      if (!/^https?:$/.test(new URL(url).protocol)) throw new ApiError("refused", "The address is not valid.");
-      return url;
-    },
     logIn: async (name: string, password: string) =>
       void (await ask("/api/login", undefined, JSON.stringify({ name, password }))),
     acceptInvite: async (code: string, password: string) =>
       void (await ask("/api/invite", undefined, JSON.stringify({ code, password }))),
-    startPasskey: async (stepUp: boolean) =>
-      requestSchema.parse(await ask("/api/login/passkey/start", undefined, JSON.stringify({ stepUp }))),
     enterPasskey: async (used: object) => void (await ask("/api/login/passkey", undefined, JSON.stringify(used))),
-    passkeys: async () => passkeysSchema.parse(await ask("/api/passkeys")),
-    startAddingPasskey: async () =>
-      creationSchema.parse(await change(() => ask("/api/passkeys/start", undefined, "{}"))),
     addPasskey: async (label: string, answer: object) =>
       void (await ask("/api/passkeys", undefined, JSON.stringify({ label, answer }))),
     removePasskey: async (id: string) =>
       void (await change(() => read(`/api/passkeys/${encodeURIComponent(id)}`, { method: "DELETE" }))),
     session: async () => sessionSchema.parse(await ask("/api/session")),
     logOut: async () => void (await read("/api/session", { method: "DELETE" })),
-    sessions: async () => sessionsSchema.parse(await ask("/api/sessions")),
     endSession: (id: string) => change(() => read(`/api/sessions/${id}`, { method: "DELETE" })),
     /** Of this person, in all browsers. */
     logOutEverywhere: async () => void (await read("/api/session?all=true", { method: "DELETE" })),

@@ -6,6 +6,7 @@ import { ApiError } from "../api.ts";
 import type { Api } from "../api.ts";
 import { element, show } from "./element.ts";
 import { hasPasskeys, logInWithPasskey } from "./passkeys.ts";
+import { startLogin } from "./start-login.ts";
 import { toNextAddress } from "../../src/surfaces/admin/next-address.ts";
 
 const MIN_PASSWORD_CHARS = 12;
@@ -67,7 +68,7 @@ function createOtherParts(
   { path: next, leave }: { readonly path: string; readonly leave: () => void },
 ): readonly HTMLElement[] {
   const forms = logins.providers.map(({ name, title }) =>
-    createForm(`Log in with ${title}`, [], async () => location.assign(await api.startLogin(name, { next }))),
+    createForm(`Log in with ${title}`, [], async () => location.assign(await startLogin(api, name, { next }))),
   );
   if (hasPasskeys(logins)) forms.push(createForm("Log in with a passkey", [], () => logInWithPasskey(api).then(leave)));
   return forms.length === 0 ? [] : [...forms, element("p", { class: "muted small" }, "or with a password:")];

@@ -1,6 +1,7 @@
 /** Passkeys in the browser: to make one, and to log in with it. */
 
 import type { LoginAnswer } from "../../src/surfaces/admin/contract.ts";
+import { creationSchema, requestSchema } from "../../src/surfaces/admin/login-contract.ts";
 import { ApiError } from "../api.ts";
 import type { Api } from "../api.ts";
 
@@ -11,15 +12,15 @@ export function hasPasskeys({ passkeyOrigin }: LoginAnswer): boolean {
 }
 
 /** Asks the person for a passkey. With `stepUp` only those of this session count. */
-export async function logInWithPasskey(api: Pick<Api, "enterPasskey" | "startPasskey">, stepUp = false): Promise<void> {
-  const options = await api.startPasskey(stepUp);
+export async function logInWithPasskey(api: Pick<Api, "change" | "enterPasskey">, stepUp = false): Promise<void> {
+  const options = await api.change(requestSchema, "/api/login/passkey/start", { stepUp });
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   await api.enterPasskey(await ask(() => navigator.credentials.get({ publicKey })));
 }
 
 /** Makes one on this device, for the person of the session. */
-export async function addPasskey(api: Pick<Api, "addPasskey" | "startAddingPasskey">): Promise<void> {
-  const options = await api.startAddingPasskey();
+export async function addPasskey(api: Pick<Api, "addPasskey" | "change">): Promise<void> {
+  const options = await api.change(creationSchema, "/api/passkeys/start");
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const made = await ask(() => navigator.credentials.create({ publicKey }));
   await api.addPasskey(`${nameDevice()}, ${new Date().toLocaleDateString()}`, made);

@@ -4,8 +4,9 @@ import type { Api } from "../api.ts";
 import { element } from "./element.ts";
 import { createField, createForm } from "./login.ts";
 import { logInWithPasskey } from "./passkeys.ts";
+import { startLogin } from "./start-login.ts";
 
-type LoginApi = Pick<Api, "enterPasskey" | "logIn" | "session" | "startLogin" | "startPasskey">;
+type LoginApi = Pick<Api, "change" | "enterPasskey" | "logIn" | "session">;
 
 const DONE = "done";
 
@@ -58,7 +59,7 @@ function createProviderParts(provider: string, api: LoginApi, done: () => void):
   const form = createForm("Log in in a new tab", [], async () => {
     const tab = window.open("about:blank");
     try {
-      const address = await api.startLogin(provider, { stepUp: true });
+      const address = await startLogin(api, provider, { stepUp: true });
       if (tab) tab.location.href = address;
       else location.assign(address);
     } catch (thrown) {

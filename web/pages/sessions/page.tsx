@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 
+import { sessionsSchema } from "../../../src/surfaces/admin/contract.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { ListedSession, PageProps } from "../../page-props.ts";
 import { Head, Problem } from "../../parts/frame.tsx";
@@ -10,7 +11,10 @@ import { Ago, useNow } from "../../parts/time.tsx";
 import { Passkeys } from "./passkeys.tsx";
 
 export function Page({ api }: PageProps) {
-  const { value, error, reload } = useAnswer(() => api.sessions(), { key: "sessions", topics: [] });
+  const { value, error, reload } = useAnswer(() => api.read(sessionsSchema, "/api/sessions"), {
+    key: "sessions",
+    topics: [],
+  });
   const [problem, setProblem] = useState("");
   const end = (ending: Promise<unknown>): void => {
     ending

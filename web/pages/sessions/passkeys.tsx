@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 
+import { passkeysSchema } from "../../../src/surfaces/admin/login-contract.ts";
 import type { PasskeysAnswer } from "../../../src/surfaces/admin/login-contract.ts";
 import type { Api } from "../../api.ts";
 import { useAnswer } from "../../live/use-answer.ts";
@@ -16,7 +17,10 @@ export function Passkeys({ api }: { readonly api: Api }) {
 }
 
 function OwnPasskeys({ api }: { readonly api: Api }) {
-  const { value, error, reload } = useAnswer(() => api.passkeys(), { key: "passkeys", topics: [] });
+  const { value, error, reload } = useAnswer(() => api.read(passkeysSchema, "/api/passkeys"), {
+    key: "passkeys",
+    topics: [],
+  });
   const [problem, setProblem] = useState("");
   const change = (changing: Promise<unknown>): void => {
     changing
