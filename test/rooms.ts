@@ -268,6 +268,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     interface: [
       "describe-evidence.ts",
       "describe-scope.ts",
+      "describe-secrets.ts",
       "gateway.ts",
       "near-gateway.ts",
       "omit-repeated.ts",

@@ -162,6 +162,39 @@ test("a new password ends the sessions that the former one opened", async () => 
   assert.ok(opened && (await identity.sessions.find(opened.secret, HOME)));
 });
 
+test("a login that was under way when its password or person ended opens nothing and brings nothing back", async () => {
+  await using room = await openWithAda();
+  const { enter, identity, logins, people, passwords, store } = room;
+  await people.add("bob", ["operator"], OPERATOR);
+  const set = async (): Promise<void> => {
+    const { code } = await logins.invite("ada", OPERATOR);
+    assert.ok(await logins.accept(code, PASSWORD, HOME));
+  };
+  const { verify } = passwords;
+  const during = async (act: () => Promise<unknown>, isOutdated = false) => {
+    passwords.verify = async (...given) => {
+      const verified = await verify(...given);
+      await act();
+      return { ...verified, isOutdated };
+    };
+    const opened = await enter(PASSWORD);
+    passwords.verify = verify;
+    return opened;
+  };
+  for (const isOutdated of [false, true]) {
+    assert.equal(await during(() => people.reset("ada", OPERATOR), isOutdated), undefined);
+    assert.equal(await store.identity.findPassword(toPersonId("ada")), undefined);
+    await set();
+    assert.equal(await during(set, isOutdated), undefined);
+    assert.equal((await identity.sessions.list()).length, 1, "only the session of the new password");
+    assert.equal(await during(() => people.remove("ada", OPERATOR), isOutdated), undefined);
+    await people.add("ada", ["operator"], OPERATOR, { isAgain: true });
+    assert.deepEqual(await identity.sessions.list(), []);
+    await set();
+    assert.ok(await during(async () => undefined, isOutdated));
+  }
+});
+
 test("a password is hashed with the parameters of the product, and each time with another salt", async () => {
   assert.match(await createPasswords().hash(PASSWORD), /^scrypt\$15\$8\$3\$/);
   const passwords = createPasswords({ log2n: 4, r: 8, p: 1 });

@@ -27,7 +27,7 @@ export interface PasswordLogins {
 interface LoginPowers extends IdentityPowers {
   readonly limit: LoginLimit;
   readonly passwords: Passwords;
-  readonly sessions: Pick<Sessions, "end" | "open">;
+  readonly sessions: Pick<Sessions, "end" | "open" | "openWhile">;
   readonly refuse: (refusal: CredentialRefusal) => void;
   readonly find: (id: PrincipalId) => Promise<Principal | undefined>;
 }
@@ -79,15 +79,18 @@ export function createLogins(powers: LoginPowers): PasswordLogins {
         return undefined;
       }
       await limit.giveBack(holder);
-      if (isOutdated)
-        await store.setPassword({ principal: person.id, verifier: await passwords.hash(password), setAt: now() });
+      const renewed = isOutdated ? await passwords.hash(password) : undefined;
+      const isCurrent = async (): Promise<boolean> => (await store.findPassword(person.id))?.verifier === verifier;
       await record({
         actor: person.id,
         action: "login.done",
         subject: person.id,
         detail: { origin, method: "password" },
       });
-      return sessions.open(person, origin);
+      const opened = await sessions.openWhile(isCurrent, person, origin);
+      if (opened && renewed !== undefined)
+        await store.setPassword({ principal: person.id, verifier: renewed, setAt: now() });
+      return opened;
     },
   };
 }

@@ -51,7 +51,7 @@ export interface Identity extends OauthLogins {
   readonly local: () => Promise<Principal>;
   /** Returns the principal of stored records as it is now; `undefined` if it was revoked, removed or has expired. */
   readonly resolve: (id: PrincipalId) => Promise<Principal | undefined>;
-  /** The person behind a principal, as it is now. */
+  /** The person behind a principal, and a person themselves; the local operator is the person who adopted local clients. */
   readonly personOf: (id: PrincipalId) => Promise<PrincipalId | undefined>;
   /** Records a refused request without a credential that this room could check, such as one past the proxy. */
   refuse(refusal: CredentialRefusal): void;
@@ -130,12 +130,19 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     ...openOauth(oauth, { ...powers, agents, refuse, tokens, hasPeople, records, clientLogins }, seal),
     local,
     resolve,
-    personOf: async (id) => (await resolve(id))?.person,
+    personOf: createPersonOf(resolve, local),
     refuse,
     canAuthenticate: async () => {
       if (await hasPeople()) return true;
       return tokens.hasValid();
     },
+  };
+}
+
+function createPersonOf(resolve: Identity["resolve"], local: Identity["local"]): Identity["personOf"] {
+  return async (id) => {
+    const { kind, person = kind === "person" ? id : undefined } = (await resolve(id)) ?? { kind: undefined };
+    return person === OPERATOR.id ? (await local()).person : person;
   };
 }
 

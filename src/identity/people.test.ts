@@ -133,8 +133,9 @@ test("a token acts for its person only while the person may have agents, and a s
 
 test("local clients act for the person who adopted them, and rules that name local still mean them", async () => {
   await using room = await openTestIdentity();
-  const { people, local, resolve } = room.identity;
+  const { people, local, resolve, personOf } = room.identity;
   assert.equal(await local(), LOCAL);
+  assert.deepEqual([await personOf(LOCAL.id), await personOf(OPERATOR.id)], ["operator", "operator"]);
   await assert.rejects(people.adopt("ada", OPERATOR), { code: "REQUEST_NOT_FOUND" });
   await people.add("ada", ["agent"], OPERATOR);
   await people.add("bob", ["agent"], OPERATOR);
@@ -146,6 +147,11 @@ test("local clients act for the person who adopted them, and rules that name loc
   assert.deepEqual([await local(), await resolve(principal.id)], [principal, principal]);
   await assert.rejects(people.adopt("bob", OPERATOR), { code: "REQUEST_CONFLICT" });
   await people.adopt("ada", OPERATOR);
+  // At the command line of this machine decides the same person.
+  for (const one of [principal.id, OPERATOR.id, LOCAL.id, toPerson({ name: "ada", roles: [] }).id])
+    assert.equal(await personOf(one), "person:ada", one);
+  assert.equal(await personOf(toPerson({ name: "bob", roles: [] }).id), "person:bob");
+  assert.equal(await personOf(toPerson({ name: "eve", roles: [] }).id), undefined);
 });
 
 test("a locked-out operator is reset by the local user only, and the record names both", async () => {

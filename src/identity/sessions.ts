@@ -40,6 +40,14 @@ export interface Sessions extends SessionTokens {
   redeem(code: string, origin: string, purpose?: string): Promise<OpenedSession | undefined>;
   /** Opens a session for a person who has just logged in, unless `login` says something else. */
   open(principal: Principal, origin: string, login?: LoginTimes): Promise<OpenedSession>;
+  /**
+   * The same, unless the credential or its person has ended by then: what ended it, such as a new password, did not see
+   * this session. Returns `undefined` then.
+   */
+  openWhile(
+    isValid: () => Promise<boolean>,
+    ...login: Parameters<Sessions["open"]>
+  ): Promise<OpenedSession | undefined>;
   /** Returns `undefined` for an unknown or ended session, and for a person who was removed. */
   find(secret: string, origin: string): Promise<FoundSession | undefined>;
   list(): Promise<readonly SessionSummary[]>;
@@ -79,10 +87,17 @@ export function createSessions(
     });
     return { id, secret, expiresAt };
   };
+  const end: Sessions["end"] = async (which, by) => {
+    const ended = await store.endSessions(which);
+    for (const { id, principal } of ended)
+      await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal } });
+    return ended.length;
+  };
 
   return {
     ...createSessionTokens(powers, refuse, resolve),
     open,
+    openWhile: createOpenWhile({ open, end }, refuse, resolve),
     async createCode({ id: principal }, purpose = OPEN) {
       const code = draw();
       await record({ actor: principal, action: "code.created", subject: purpose, detail: {} });
@@ -106,11 +121,21 @@ export function createSessions(
       return undefined;
     },
     list: async () => (await store.listSessions(now())).map(({ digest: _, ...summary }) => summary),
-    async end(which, by) {
-      const ended = await store.endSessions(which);
-      for (const { id, principal } of ended)
-        await record({ actor: by.id, action: "session.ended", subject: id, detail: { principal } });
-      return ended.length;
-    },
+    end,
+  };
+}
+
+function createOpenWhile(
+  { open, end }: Pick<Sessions, "end" | "open">,
+  refuse: (refusal: CredentialRefusal) => void,
+  resolve: (id: PrincipalId) => Promise<Principal | undefined>,
+): Sessions["openWhile"] {
+  return async (isValid, ...login) => {
+    const [principal, origin] = login;
+    const opened = await open(...login);
+    if ((await isValid()) && (await resolve(principal.id))) return opened;
+    await end({ id: opened.id }, principal);
+    refuse({ what: "login", reason: "the credential ended meanwhile", origin, principal: principal.id });
+    return undefined;
   };
 }

@@ -1,7 +1,9 @@
 /** The records of a store for people: read-only, and for an operator. They start no upstream. */
 
 import type { HeldDefinitions, compareTools, listKnownTools } from "../catalog/index.ts";
+import type { Settings } from "../config/index.ts";
 import type { Logins, createUpdatePackage } from "../connectors/index.ts";
+import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, ExecutionId, JsonObject } from "../domain/index.ts";
 import type { ExecutionControl, KeptExecution, ReplayResult, findRecording, showReplay } from "../execution/index.ts";
 import type { Identity } from "../identity/index.ts";
@@ -54,11 +56,22 @@ export interface OperatorRecords extends AsyncDisposable {
 /** What operators do on the page beside the interface of a gateway: the same as with commands. */
 export interface OperatorDoor {
   /** Opened for the first change and kept; absent for a store in memory, which only the gateway has. */
-  openRecords?(): Promise<OperatorRecords>;
+  openRecords?: () => Promise<OperatorRecords>;
+  /** The same, read-only. */
+  readRecords?: () => Promise<StoredRecords>;
+  /** As the gateway was started with. */
+  readonly settings: Settings;
   /** Opens a sandbox and nothing else. */
   showReplay(kept: KeptExecution, request: Parameters<typeof showReplay>[1]): Promise<ReplayResult>;
   /** Returns an export that needs nothing else, without known secrets. */
   toRecordingFile(kept: KeptExecution): JsonObject;
   /** How a client starts Glovebox. */
   readonly start: Parameters<(typeof CLIENTS)[number]["writeEntry"]>[0];
+}
+
+/** In place of opening records that only the gateway has. */
+export async function noStore(): Promise<never> {
+  throw new GloveboxError("REQUEST_NOT_FOUND", "This gateway keeps its store in memory, so it has no such records", {
+    hint: "Set `store.url` to a file",
+  });
 }

@@ -230,7 +230,7 @@ test("a person who comes from another site lets a client in on a page without sc
   await page.goto(other);
   complaints.length = 0;
   await page.getByRole("link", { name: "Log in" }).click();
-  await page.getByRole("heading", { name: "Let editor act for you?" }).waitFor();
+  await page.getByRole("heading", { name: "Let “editor” act for you?" }).waitFor();
   const shown = await page.getByRole("main").innerText();
   for (const text of [`${other}/callback (this computer)`, `${listener.url}/mcp`, "operator"])
     assert.ok(shown.includes(text));

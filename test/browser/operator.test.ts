@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { OPERATOR } from "../../src/identity/index.ts";
+import { openOperatorDoor } from "../fixtures/operator-door.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import { browserOptions, getBrowser, listenForComplaints, webFolder } from "../fixtures/browser.ts";
 
@@ -59,6 +60,45 @@ test(
     await page.getByRole("button", { name: "Remove bob" }).click();
     await dialog.getByRole("button", { name: "Remove person" }).click();
     await people.getByRole("row", { name: /^bob/ }).waitFor({ state: "detached" });
+    assert.deepEqual(
+      complaints.filter((complaint) => !complaint.includes("status of 409")),
+      [],
+    );
+  },
+);
+
+test(
+  "an operator sets, replaces and removes a secret on the page, and the value is not on it",
+  browserOptions,
+  async (t) => {
+    const operator = await openOperatorDoor(t, {
+      mcpServers: { crm: { url: "https://crm.example.com/mcp", headers: { Authorization: "Bearer ${secret:CRM}" } } },
+    });
+    const { listener, identity } = await startApp(t, webFolder, {}, { operator });
+    const context = await getBrowser().newContext({ viewport: { width: 1280, height: 900 } });
+    t.after(() => context.close());
+    const page = await context.newPage();
+    const complaints = listenForComplaints(page);
+    await page.goto(`${listener.url}/secrets#code=${await identity.sessions.createCode(OPERATOR)}`);
+    await page.getByText("mcpServers.crm.headers.Authorization").waitFor();
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Set CRM" }).click();
+    await dialog.getByLabel("Value").fill("s3cret-value-of-crm");
+    await dialog.getByRole("button", { name: "Set secret" }).click();
+    await page.getByText("CRM is set").waitFor();
+    await page.getByText("set, version 1").waitFor();
+    const { vault } = await operator.openRecords();
+    const [crm] = await vault.list();
+    assert.equal(crm && (await vault.lend(crm.name, "a test")).reveal(), "s3cret-value-of-crm");
+    assert.equal((await page.content()).includes("s3cret-value"), false);
+
+    await page.getByRole("button", { name: "Replace CRM" }).click();
+    if (crm) await vault.remove(crm.name, "person:another");
+    await dialog.getByLabel("Value").fill("another");
+    await dialog.getByRole("button", { name: "Replace secret" }).click();
+    await dialog.getByText("Nothing was changed: CRM is not set any more").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("cell", { name: "not set" }).waitFor();
     assert.deepEqual(
       complaints.filter((complaint) => !complaint.includes("status of 409")),
       [],

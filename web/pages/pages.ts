@@ -59,6 +59,11 @@ export const PAGES: readonly Page[] = [
     link: { name: "Tools", icon: "tools", group: "Connect", isTab: true },
   },
   {
+    path: "/secrets",
+    load: () => import("./secrets/page.tsx"),
+    link: { name: "Secrets", icon: "secrets", group: "Connect", roles: ["operator"] },
+  },
+  {
     path: "/people",
     load: () => import("./people/page.tsx"),
     link: { name: "People and tokens", icon: "people", group: "Connect", roles: ["operator"] },

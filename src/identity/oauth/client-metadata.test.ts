@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { openEgress } from "../../egress/index.ts";
 import { PUBLIC, createStubNetwork, openStubServers } from "../../egress/fixtures/stub-network.ts";
+import { isApplicationUrl } from "./application-url.ts";
 import { MAX_DOCUMENT_BYTES, createDocumentFetch, normalizeClient } from "./client-metadata.ts";
 
 const DOCUMENT = { client_id: "https://allowed.example/c.json", redirect_uris: ["https://allowed.example/callback"] };
@@ -66,4 +67,25 @@ test("of a description only what is used is kept, without hidden characters", ()
     ["https://a.example/\n"],
   ])
     assert.throws(() => normalizeClient({ redirect_uris }), TypeError);
+});
+
+test("a redirect opens an application unless its scheme belongs to the browser, the system or a protocol", () => {
+  const isApplication = (text: string): boolean => isApplicationUrl(new URL(text));
+  for (const text of ["cursor://anysphere.cursor-mcp/callback", "vscode-insiders://x", "com.example.app:/callback"])
+    assert.equal(isApplication(text), true, text);
+  for (const text of [
+    "https://a.example/",
+    "ws://a.example/",
+    "javascript://a.example/%0aalert(1)",
+    "view-source://a",
+    "chrome-extension://a/",
+    "ms-settings://a",
+    "smb://a.example/share",
+    "intent://a",
+    "mailto:ada@a.example",
+    "urn:ietf:wg:oauth:2.0:oob",
+    "cursor:callback",
+    "cursor:/callback",
+  ])
+    assert.equal(isApplication(text), false, text);
 });

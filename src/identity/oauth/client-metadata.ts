@@ -4,6 +4,7 @@ import { isJsonObject, parseJson } from "../../domain/index.ts";
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import { cleanText } from "../../text/index.ts";
 
+import { isApplicationUrl } from "./application-url.ts";
 import type { OauthPayload } from "./oauth-records.ts";
 
 /** Enough for every client that is known, and too little to store or to send much. */
@@ -28,6 +29,7 @@ export function normalizeClient(raw: unknown): OauthPayload {
     throw new TypeError(`redirect_uris must have 1 to ${MAX_REDIRECTS} addresses`);
   if (!uris.every((uri) => typeof uri === "string" && uri.length <= MAX_URI_CHARS && isPlainUri(uri)))
     throw new TypeError(`redirect_uris must have valid addresses of at most ${MAX_URI_CHARS} characters`);
+  if (!uris.every(leadsBack)) throw new TypeError("redirect_uris must lead to https, this machine or an application");
   const copied = COPIED.filter((key) => raw[key] !== undefined).map((key) => [key, raw[key]] as const);
   const [name, grants] = [raw["client_name"], raw["grant_types"]];
   // Without a code the package refuses it.
@@ -38,9 +40,20 @@ export function normalizeClient(raw: unknown): OauthPayload {
     ...Object.fromEntries(copied),
     redirect_uris: uris,
     ...(known !== undefined && { grant_types: known }),
-    ...(typeof name === "string" && { client_name: cleanText(name, { maxBytes: MAX_NAME_BYTES }) }),
+    ...(typeof name === "string" && { client_name: toName(name) }),
     application_type: "native",
   };
+}
+
+/** One line, so that it cannot look like a part of the page that shows it. */
+function toName(raw: string): string {
+  return cleanText(raw, { maxBytes: MAX_NAME_BYTES }).replaceAll(/\s+/g, " ").trim();
+}
+
+/** The package checks which hosts http and https may have. */
+function leadsBack(text: string): boolean {
+  const url = new URL(text);
+  return url.protocol === "https:" || url.protocol === "http:" || isApplicationUrl(url);
 }
 
 /** A redirect with a password would show another host than it leads to. */

@@ -45,7 +45,7 @@ interface AddedPasskey {
 interface PasskeyPowers extends IdentityPowers {
   readonly limit: LoginLimit;
   readonly pending: { readonly added: Pending; readonly used: Pending };
-  readonly sessions: Pick<Sessions, "open">;
+  readonly sessions: Pick<Sessions, "openWhile">;
   readonly refuse: (refusal: CredentialRefusal) => void;
   readonly find: (id: PrincipalId) => Promise<Principal | undefined>;
 }
@@ -134,7 +134,8 @@ function createEntering(powers: PasskeyPowers): Pick<Passkeys, "enter" | "startL
       await limit.giveBack(String(started["attempt"]));
       const detail = { origin, method: "passkey" };
       await record({ actor: person.id, action: "login.done", subject: person.id, detail });
-      return sessions.open(person, origin);
+      const isKnown = async (): Promise<boolean> => (await store.findPasskey(row.id)) !== undefined;
+      return sessions.openWhile(isKnown, person, origin);
     },
   };
 }

@@ -63,7 +63,7 @@ export interface ProviderLoginPowers extends IdentityPowers, ProviderPowers {
   readonly limit: LoginLimit;
   readonly pending: Pending;
   readonly meta: Pick<Store["meta"], "get">;
-  readonly sessions: Pick<Sessions, "end" | "open">;
+  readonly sessions: Pick<Sessions, "end" | "openWhile">;
   readonly refuse: (refusal: CredentialRefusal) => void;
 }
 
@@ -164,7 +164,7 @@ function createStart({ now, random, limit, pending, get, findOf, ask }: LoginCon
 }
 
 function createFinish(context: LoginContext): ProviderLogins["finish"] {
-  const { record, limit, pending, sessions, refuse, get, ask } = context;
+  const { record, limit, pending, sessions, refuse, get, findOf, ask } = context;
   const admit = createAdmission(context);
   return async (name, { pageUrl, origin, query, secret }) => {
     const provider = get(name);
@@ -190,7 +190,9 @@ function createFinish(context: LoginContext): ProviderLogins["finish"] {
     const detail = { origin, method: "oidc", provider: name };
     await record({ actor: person.id, action: "login.done", subject: person.id, detail });
     const times = { authenticatedAt: claims.authenticatedAt ?? 0, lastsMs: SESSION_MS };
-    const opened = await sessions.open(person, origin, times);
+    const isKnown = async (): Promise<boolean> => (await findOf(person))?.settings.issuer === provider.settings.issuer;
+    const opened = await sessions.openWhile(isKnown, person, origin, times);
+    if (!opened) throw unknownLogin();
     if (started.session !== undefined) await sessions.end({ id: started.session }, person);
     return { opened, next, isStepUp };
   };

@@ -9,7 +9,7 @@ import { AGENT, known, toolOf } from "../rules/fixtures/decision-case.ts";
 import { createDesk } from "./create-desk.ts";
 import { NO_DUTIES } from "./duties.ts";
 import type { Duties } from "./duties.ts";
-import { memoryRules, openQueue } from "./fixtures/open-queue.ts";
+import { OPERATOR, memoryRules, openQueue } from "./fixtures/open-queue.ts";
 
 type Role = NonNullable<Principal["roles"]>[number];
 
@@ -28,8 +28,9 @@ const RULE = known(parseRuleId("profile:strict"));
 const DESTROY = toolOf("shop.drop", "destroy");
 
 async function open(settings: Partial<Duties>) {
-  // The agent of these tests belongs to ada.
-  const duties = { ...NO_DUTIES, personOf: async () => ADA.id, ...settings };
+  // The agent of these tests belongs to ada, who is the user of this machine.
+  const personOf = async (id: string) => (id === AGENT.id || id === OPERATOR.id ? ADA.id : id);
+  const duties = { ...NO_DUTIES, personOf, ...settings };
   const queue = await openQueue(undefined, undefined, { duties });
   const { approvals, store } = queue;
   const { rules, written, entries } = memoryRules();
@@ -69,6 +70,7 @@ test("with separated duties another person must decide than the one behind the a
     await assert.rejects(desk.decide(first.id, choice, ADA), { code: "POLICY_DENIED" }, scope);
   }
   await assert.rejects(desk.revoke(first.id, ADA), { code: "POLICY_DENIED" });
+  await assert.rejects(desk.decide(first.id, APPROVE, OPERATOR), { code: "POLICY_DENIED" });
   // No rule was in force meanwhile.
   assert.deepEqual([await stateOf(first.id), written, entries], ["pending", [], []]);
   assert.equal((await desk.decide(first.id, APPROVE, BOB)).state, "approved");
@@ -90,6 +92,8 @@ test("with four eyes two different people approve a call that destroys, and one 
   // A form that passes on the answer of the same person is not a second person.
   const form: Principal = { ...person("form", "reviewer"), person: ADA.id };
   await assert.rejects(desk.decide(id, APPROVE, form), { code: "REQUEST_CONFLICT" });
+  // Nor is the command line of her machine.
+  await assert.rejects(desk.decide(id, APPROVE, OPERATOR), { code: "REQUEST_CONFLICT" });
   assert.equal(await stateOf(id), "pending");
   assert.equal((await desk.decide(id, APPROVE, BOB)).state, "approved");
   const rejected = await queue.request({ seq: 2, tool: DESTROY });

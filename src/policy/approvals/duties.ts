@@ -15,7 +15,10 @@ export interface DutySettings {
 }
 
 export interface Duties extends DutySettings {
-  /** The person behind a principal; `undefined` if it is not known, and then no one counts as another person. */
+  /**
+   * The person behind a principal, and a person themselves; one name for each, whatever they decide with. `undefined` if
+   * it is not known, and then no one counts as another person.
+   */
   readonly personOf: (principal: PrincipalId) => Promise<string | undefined>;
 }
 
@@ -27,8 +30,8 @@ export const NO_DUTIES: Duties = {
 };
 
 /** The person who decides; a form of a client passes on the answer of the person behind it. */
-export function personOfDecider({ id, person = id }: Principal): string {
-  return person;
+export async function personOfDecider({ id, person = id }: Principal, { personOf }: Duties): Promise<string> {
+  return (await personOf(person)) ?? person;
 }
 
 /** Rejects with POLICY_DENIED for one who may not decide this approval. A model that learned an id never may. */
@@ -41,19 +44,19 @@ export async function checkDecider(approval: Approval, by: Principal, duties: Du
     });
   if (!separate) return;
   const behind = await personOf(approval.principal);
-  if (behind !== undefined && behind !== personOfDecider(by)) return;
+  if (behind !== undefined && behind !== (await personOfDecider(by, duties))) return;
   throw new GloveboxError("POLICY_DENIED", `${approval.id} needs another person than ${behind ?? "an unknown one"}`, {
     hint: "approvals.separate is on: the person behind an agent cannot decide its calls",
   });
 }
 
 /** `second`: another person has approved it before, or one is enough. */
-export function findVote(
+export async function findVote(
   approval: Approval,
   choice: ApprovalChoice,
   by: Principal,
   duties: Duties,
-): "first" | "second" {
+): Promise<"first" | "second"> {
   const { id, effect, decidedBy } = approval;
   if (!duties.fourEyes || effect !== "destroy" || choice.verdict !== "approve") return "second";
   if (choice.scope !== undefined && choice.scope !== "call")
@@ -61,7 +64,7 @@ export function findVote(
       hint: "approvals.fourEyes is on: every call with the effect destroy needs two people",
     });
   if (decidedBy === undefined) return "first";
-  if (decidedBy !== personOfDecider(by)) return "second";
+  if (decidedBy !== (await personOfDecider(by, duties))) return "second";
   throw new GloveboxError("REQUEST_CONFLICT", `${decidedBy} has approved ${id}; a second person is needed`, {
     hint: "approvals.fourEyes is on: two different people must approve it",
   });

@@ -111,7 +111,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   const onExpired = (head: ApprovalHead) => ledger.write(toEntry(head, "gateway", "approval.expired"));
   const { beforeDecided } = options;
   const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn, ...defined({ beforeDecided }) });
-  const decisions = createDecisions({ store, ledger, now, get, seal });
+  const decisions = createDecisions({ store, ledger, now, get, seal, duties });
 
   return {
     find,
@@ -124,7 +124,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     async decide(id, choice, by) {
       const before = await get(id);
       await checkDecider(before, by, duties);
-      if (before.state === "pending" && findVote(before, choice, by, duties) === "first")
+      if (before.state === "pending" && (await findVote(before, choice, by, duties)) === "first")
         await decisions.endorse(before, by);
       else await decisions.decide(id, toChange(choice, by, now()), by, choice);
       void watch.poll();
@@ -268,6 +268,7 @@ function describeInput({ server }: InputRequest["question"]): Pick<Approval, "ru
 interface DecisionPowers extends Pick<ApprovalsOptions, "ledger" | "now" | "seal"> {
   readonly store: Store["approvals"];
   readonly get: (id: ApprovalId) => Promise<Approval>;
+  readonly duties: Duties;
 }
 
 function pickDecision({ scope, decidedBy, decidedAt, note }: Omit<ApprovalHead, "id" | "state">) {
@@ -275,7 +276,7 @@ function pickDecision({ scope, decidedBy, decidedAt, note }: Omit<ApprovalHead, 
 }
 
 /** Records each decision first. Of two concurrent decisions the first counts, and the second one is rejected. */
-function createDecisions({ store, ledger, now, get, seal }: DecisionPowers) {
+function createDecisions({ store, ledger, now, get, seal, duties }: DecisionPowers) {
   return {
     async decide(
       id: ApprovalId,
@@ -311,7 +312,7 @@ function createDecisions({ store, ledger, now, get, seal }: DecisionPowers) {
     async endorse(before: Approval, by: Principal): Promise<void> {
       const { id } = before;
       await ledger.write(toEntry(before, by.id, "approval.endorsed"));
-      const first = { state: "pending", decidedBy: personOfDecider(by), decidedAt: now() } as const;
+      const first = { state: "pending", decidedBy: await personOfDecider(by, duties), decidedAt: now() } as const;
       const changed = await store.change({ kind: "one", id }, (head) =>
         stateAt(head, now()) === "pending" && head.decidedBy === undefined ? first : undefined,
       );

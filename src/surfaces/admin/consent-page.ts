@@ -24,7 +24,7 @@ export function renderConsent(request: AskedConsent, person: string): string {
   const host = hostOf(client) ?? hostOf(redirect) ?? redirect;
   const rows = [
     ["Client id", client],
-    ["Answers go to", `${redirect}${isLoopback(redirect) ? " (this computer)" : ""}`],
+    ["Answers go to", `${redirect}${placeOf(redirect)}`],
     ["Host", hostOf(redirect) ?? redirect],
     ["Resource", resource],
   ] as const;
@@ -35,7 +35,7 @@ export function renderConsent(request: AskedConsent, person: string): string {
       `${escape(SCOPES[scope] ?? "")}</label></li>`,
   );
   return renderPage(
-    `Let ${name} act for you?`,
+    `Let “${name}” act for you?`,
     `<p>${escape(SOURCES[source](host))} You are signed in as <b>${escape(person)}</b>.</p>
 <dl>${facts.join("")}</dl>
 <form method="post"><ul>${boxes.join("")}</ul>
@@ -77,9 +77,11 @@ function hostOf(text: string): string | undefined {
   return URL.parse(text)?.host || undefined;
 }
 
-function isLoopback(text: string): boolean {
-  const { protocol, hostname } = URL.parse(text) ?? { protocol: "", hostname: "" };
-  return protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
+/** Only loopback addresses may use http. */
+function placeOf(redirect: string): string {
+  const { protocol = "" } = URL.parse(redirect) ?? {};
+  if (protocol === "https:") return "";
+  return protocol === "http:" ? " (this computer)" : " (an application of this computer)";
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -23,6 +23,7 @@ import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { createReplayRoutes } from "./replay-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSecretRoutes } from "./secret-routes.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
 import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
@@ -67,7 +68,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 /** Addresses of views inside the page. */
 const VIEWS =
-  /^\/(?:login|setup|servers|tools|ledger|people|sessions|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
+  /^\/(?:login|setup|servers|tools|ledger|people|policy|secrets|sessions|settings|usage|skills(\/[a-z][a-z0-9-]{0,63})?|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
 /** How often open pages are compared with the store. */
 const LIVE_MS = 1_000;
 
@@ -187,6 +188,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/executions", createReplayRoutes(door));
   app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
+  app.route("/api/secrets", createSecretRoutes(options.operator));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);
   app.get(CONNECT_PATH, servers.finish);

@@ -203,6 +203,21 @@ test("the passkeys of a removed or reset person are gone, and an operator can re
   assert.equal((await logIn()).status, 401);
 });
 
+test("a passkey that ended while it was used opens nothing", async (t) => {
+  const { addPerson, add, logIn, identity, room } = await start(t);
+  const addSession = room.store.identity.addSession.bind(room.store.identity);
+  assert.equal((await add(await addPerson("ada"))).status, 200);
+  assert.equal((await logIn()).status, 200);
+  room.store.identity.addSession = async (row) => {
+    room.store.identity.addSession = addSession;
+    await identity.people.reset("ada", OPERATOR);
+    await addSession(row);
+  };
+  const refused = await logIn();
+  assert.deepEqual([refused.status, refused.headers["set-cookie"]], [401, undefined]);
+  assert.equal(JSON.stringify(await identity.sessions.list()).includes("person:ada"), false);
+});
+
 test("passkeys need a host name, and local mode has none", async (t) => {
   assert.deepEqual(findPasskeyPlace("https://gloves.example.com"), {
     rpId: "gloves.example.com",

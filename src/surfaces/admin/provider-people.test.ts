@@ -105,6 +105,20 @@ test("a person of a provider who was removed stays out until an operator adds th
   assert.deepEqual(await rolesOf(cookieOf(await logIn())), ["reviewer", "operator"]);
 });
 
+for (const end of ["reset", "remove"] as const)
+  test(`a login at a provider opens nothing if an operator used ${end} meanwhile`, async (t) => {
+    const { logIn, identity, room } = await startWithProviders(t);
+    const addSession = room.store.identity.addSession.bind(room.store.identity);
+    await identity.people.add("zoe", ["operator"], OPERATOR);
+    assert.equal((await logIn()).status, 200);
+    room.store.identity.addSession = async (row) => {
+      await identity.people[end]("ada", OPERATOR);
+      await addSession(row);
+    };
+    assert.equal((await logIn()).status, 401);
+    assert.equal(JSON.stringify(await identity.sessions.list()).includes("person:ada"), false);
+  });
+
 test("a change needs a new login at the provider, by the same person", async (t) => {
   const { logIn, ask, room, rolesOf, identity, listener } = await startWithProviders(t, { stepUpMs: STEP_UP_MS });
   const old = cookieOf(await logIn());

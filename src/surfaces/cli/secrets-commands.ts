@@ -7,6 +7,8 @@ import type { Command } from "commander";
 import { GloveboxError, defined, parseSecretName } from "../../domain/index.ts";
 import type { SecretName } from "../../domain/index.ts";
 import { Secret } from "../../vault/index.ts";
+import { describeSecrets } from "../describe-secrets.ts";
+import type { DescribedSecret } from "../describe-secrets.ts";
 import type { Commands, Invocation } from "./add-command.ts";
 import { EXIT } from "./powers.ts";
 import type { Terminal } from "./powers.ts";
@@ -24,13 +26,25 @@ export function addSecrets(program: Command, { addCommand, addJsonCommand }: Com
   addCommand(secrets, "rotate-key", "seal all secrets with a new key while gateways run", rotateKey);
 }
 
-async function listSecrets({ openRecords, print }: Invocation): Promise<void> {
-  await using records = await openRecords();
-  const secrets = await records.vault.list();
-  print(
-    { secrets },
-    secrets.map(({ name, version }) => `${name} (version ${version})`),
-  );
+/** Also names that the settings refer to and that are not set. */
+async function listSecrets({ powers, print, readSettings }: Invocation): Promise<void> {
+  const settings = await readSettings();
+  await using records = await powers.openRecords(settings);
+  const isInMemory = settings.store.path === ":memory:";
+  await using stored = isInMemory ? undefined : await powers.readRecords(settings);
+  const secrets = await describeSecrets(settings, records.vault, stored?.openReader());
+  print({ secrets }, secrets.flatMap(formatSecret));
+}
+
+function formatSecret({ name, version, usedBy, boundTo, lastUse }: DescribedSecret): readonly string[] {
+  const state = version === undefined ? "not set" : `version ${version}`;
+  const used = lastUse && `  last used ${new Date(lastUse.at).toISOString()} by ${lastUse.by}`;
+  return [
+    `${name} (${state})`,
+    ...usedBy.map((setting) => `  used by ${setting}`),
+    ...(boundTo ? [`  programs may send it to ${boundTo.hosts.join(", ")}`] : []),
+    ...(used === undefined ? [] : [used]),
+  ];
 }
 
 async function setSecret({ powers, principal, terminal, readSettings }: Invocation, rawName: string): Promise<void> {

@@ -127,13 +127,18 @@ function openOperatorDoor({
   const [command, script] = terminal.start;
   const config = source.kind === "file" ? ["--config", source.path] : [];
   let opened: ReturnType<typeof powers.openRecords> | undefined;
+  let stored: ReturnType<typeof powers.readRecords> | undefined;
   const openRecords = () => (opened ??= powers.openRecords(settings));
+  const readRecords = () => (stored ??= powers.readRecords(settings));
   return {
-    ...(store.path !== ":memory:" && { openRecords }),
+    ...(store.path !== ":memory:" && { openRecords, readRecords }),
+    settings,
     showReplay: (kept, request) => powers.showReplay(settings, kept, request),
     toRecordingFile: (kept) => powers.toRecordingFile(kept),
     start: { command, args: [script, "mcp", ...config] },
-    [Symbol.asyncDispose]: async () => (await opened)?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      for (const records of [stored, opened]) await (await records)?.[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -53,11 +53,13 @@ test("a secret reaches only the upstream that names it", async (context) => {
   });
 
   const list = await runGlovebox(["secrets"], { folder });
-  assert.deepEqual(list, { code: 0, stdout: "API_TOKEN (version 1)\n", stderr: "" });
+  const { stdout, ...others } = list;
+  assert.match(stdout, /^API_TOKEN \(version 1\)\n {2}used by mcpServers\.\w+\.env\.\w+\n$/);
+  assert.deepEqual(others, { code: 0, stderr: "" });
   const json = await runGlovebox(["secrets", "--json"], { folder });
   const { secrets } = JSON.parse(json.stdout) as { secrets: Record<string, unknown>[] };
   assert.deepEqual(
-    secrets.map(({ setAt, ...rest }) => ({ ...rest, setAt: typeof setAt })),
+    secrets.map(({ setAt, usedBy: _, ...rest }) => ({ ...rest, setAt: typeof setAt })),
     [{ name: "API_TOKEN", version: 1, setAt: "number" }],
   );
 
@@ -111,7 +113,11 @@ test("a missing secret fails its server with a remedy, and setting it fixes the 
   );
   const removed = await runGlovebox(["secrets", "remove", "PROBE_TOKEN"], { folder });
   assert.equal(removed.code, 0);
-  assert.deepEqual(await runGlovebox(["secrets"], { folder }), { code: 0, stdout: "", stderr: "" });
+  const { stdout } = await runGlovebox(["secrets"], { folder });
+  assert.match(
+    stdout,
+    /^PROBE_TOKEN \(not set\)\n {2}used by mcpServers\.probe\.env\.\w+\n {2}last used .* by gateway\n$/,
+  );
 });
 
 test("secrets set refuses an empty value and an invalid name", async (context) => {
