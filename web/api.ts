@@ -35,7 +35,7 @@ export class ApiError extends Error {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** Empty values are no conditions. */
+/** An empty value does not restrict the list. */
 export interface ExecutionQuery {
   readonly limit: number;
   readonly before?: string | undefined;

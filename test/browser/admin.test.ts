@@ -74,7 +74,7 @@ test("a change keeps opened entries, the search box and the focus of the admin p
   const memory = createMemoryGateway();
   let health = memory.health();
   const { page } = await visit(t, "servers#code", { health: () => health });
-  await page.getByText("Last lines of its error output").click();
+  await page.getByRole("button", { name: "Error output of billing" }).click();
   await page.getByRole("link", { name: "Tools" }).first().focus();
   health = { ...health, upstreams: health.upstreams.map((one) => ({ ...one, tools: 7 })) };
   await page.getByText("2 servers, 14 tools, 1 need attention").waitFor();
@@ -85,23 +85,20 @@ test("a change keeps opened entries, the search box and the focus of the admin p
 test("the admin page shows an execution that starts while it is open, and one execution whole", options, async (t) => {
   const memory = createMemoryGateway();
   let lines = await memory.history.list({ limit: 50 });
-  const history = { ...memory.history, list: async () => lines };
+  const history = { ...memory.history, list: async () => lines, page: async () => ({ executions: lines }) };
   const { page, complaints } = await visit(t, "executions#code", { history });
   await page.getByText("Live").first().waitFor();
   await page.getByText("LIMIT_TIME").waitFor();
   const [one, ...rest] = lines;
   if (one) lines = [{ ...one, id: EXECUTION, state: "failed", errorCode: "LIMIT_CALLS" }, ...rest];
   await page.getByText("LIMIT_CALLS").waitFor();
-  await page
-    .getByRole("link", { name: EXECUTION.slice(0, 11) })
-    .first()
-    .click();
+  await page.getByRole("link", { name: "return (await github.listIssues({})).length;" }).first().click();
   await page.waitForURL(`**/executions/${EXECUTION}`);
   await page.getByText("two issues").waitFor();
   const shown = await page.getByRole("main").innerText();
   for (const text of ["return (await github.listIssues({})).length;", "no-tool-in-loop", "One call each"])
     assert.ok(shown.includes(text), text);
-  assert.equal(await page.getByLabel("Result", { exact: true }).innerText(), "2");
+  assert.equal(await page.getByLabel("Value", { exact: true }).innerText(), "2");
   assert.deepEqual(complaints, []);
 });
 

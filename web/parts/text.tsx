@@ -52,3 +52,13 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 async function copy(text: string): Promise<void> {
   await navigator.clipboard.writeText(text).catch(() => undefined);
 }
+
+/** Saves a text as a file of the person. */
+export function saveFile(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1_000);
+}

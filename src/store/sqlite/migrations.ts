@@ -3,6 +3,8 @@
  * schema, add a version at the end.
  */
 
+import { LISTS } from "./list-migration.ts";
+
 /** "GLBX" in the file header, so that databases of other programs are recognized and left unchanged. */
 export const APPLICATION_ID = 0x474c4258;
 
@@ -392,19 +394,5 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE learned_shapes;
   ALTER TABLE shapes_of_owners RENAME TO learned_shapes;
 `,
-  // Which tools each execution called, and the indexes of lists. Older ones are those of the ledger.
-  `
-  CREATE TABLE execution_tools (
-    execution TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    PRIMARY KEY (execution, tool)
-  ) STRICT, WITHOUT ROWID;
-  INSERT OR IGNORE INTO execution_tools SELECT execution, subject FROM (
-    SELECT detail ->> '$.execution' AS execution, subject FROM ledger
-    WHERE substr(action, 1, 5) = 'call.' AND json_valid(detail)
-  ) WHERE execution IN (SELECT id FROM executions);
-  CREATE INDEX execution_tools_by_tool ON execution_tools (tool, execution);
-  CREATE INDEX executions_by_state ON executions (state, started_at, id);
-  CREATE INDEX executions_by_principal ON executions (principal, started_at, id);
-`,
+  LISTS,
 ];

@@ -4,9 +4,9 @@ import type { ListedExecution } from "../../page-props.ts";
 import { State } from "../../parts/status.tsx";
 import { Id, Visible } from "../../parts/text.tsx";
 import { Ago, formatDuration, useNow } from "../../parts/time.tsx";
+import { toTitle } from "../../parts/title.ts";
 import { withQuery } from "../../router.ts";
 
-const TITLE_CHARS = 90;
 const SHOWN_TOOLS = 2;
 
 interface TableProps {
@@ -89,11 +89,4 @@ function Tools({ execution: { tools } }: { readonly execution: ListedExecution }
       )}
     </span>
   );
-}
-
-/** The first line that says something: a comment without its slashes, else code. */
-function toTitle(head = ""): string {
-  const line = head.split("\n").find((one) => /[\p{L}\p{N}]/u.test(one)) ?? "";
-  const text = line.trim().replace(/^(?:\/\/+|\/\*+)\s*/, "");
-  return text.length <= TITLE_CHARS ? text : `${text.slice(0, TITLE_CHARS)}…`;
 }
