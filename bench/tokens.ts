@@ -5,6 +5,7 @@ import { parseListing } from "../src/catalog/parse-listing.ts";
 import { parseConnectorId } from "../src/domain/index.ts";
 import type { CatalogSnapshot, JsonSchema } from "../src/domain/index.ts";
 import { TOOL_DEFINITIONS } from "../src/surfaces/mcp/definitions.ts";
+import { runAtOnce } from "../src/timing/index.ts";
 import { describeTools } from "../src/typegen/index.ts";
 import { print } from "./measure.ts";
 
@@ -82,7 +83,7 @@ function snapshotOf(definitions: readonly Definition[]): CatalogSnapshot {
   const contributions = servers.flatMap(([namespace, own = []]) => {
     const connector = parseConnectorId(namespace);
     const remote = own.map(({ inputSchema: input, ...rest }) => ({ ...rest, input, output: null }));
-    return connector ? [{ connector, namespace, listing: parseListing(remote, (text) => text) }] : [];
+    return connector ? [{ connector, namespace, listing: runAtOnce(parseListing(remote, (text) => text)) }] : [];
   });
   return createSnapshot(contributions, 0);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The launcher, in syntax that old versions of Node understand. Glovebox needs Node 24: an older version starts
-// the Node of an installed package, or prints in one line what to do.
+// The launcher, in syntax that old versions of Node understand. An older version than Glovebox needs starts the Node of
+// an installed package, or prints in one line what to do.
 
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-const OLDEST = [24, 11];
+const OLDEST = [22, 19];
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 function isNewEnough(version) {
@@ -20,13 +20,13 @@ function isNewEnough(version) {
 
 function findBundledNode() {
   const require = createRequire(import.meta.url);
-  for (const name of [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`]) {
+  const program = process.platform === "win32" ? "node.exe" : "node";
+  for (const [name, place] of [
+    ["glovebox-v8", program],
+    [`node-${process.platform}-${process.arch}`, `bin/${program}`],
+  ]) {
     try {
-      const file = join(
-        dirname(require.resolve(`${name}/package.json`)),
-        "bin",
-        process.platform === "win32" ? "node.exe" : "node",
-      );
+      const file = join(dirname(require.resolve(`${name}/package.json`)), place);
       if (existsSync(file)) return file;
     } catch {
       // not installed: try the next one
@@ -77,7 +77,17 @@ function keepYoungSpaceSmall() {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
+/** Node 22 calls SQLite and TypeScript experimental. */
+function dropExperimentalWarnings() {
+  const emit = process.emitWarning;
+  process.emitWarning = (warning, ...more) => {
+    const [type] = more;
+    if ((typeof type === "object" ? type?.type : type) !== "ExperimentalWarning") emit(warning, ...more);
+  };
+}
+
 if (isNewEnough(process.versions.node)) {
+  if (process.versions.node.startsWith("22.")) dropExperimentalWarnings();
   await ensureBuilt();
   keepCompiled();
   const { main } = await import("../dist/main.js");

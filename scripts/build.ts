@@ -1,6 +1,6 @@
 /**
- * Builds `dist/`: TypeScript compiles, then esbuild bundles the gateway into a few files and builds the admin page. A
- * finished build replaces the old one at once.
+ * Builds `dist/`: TypeScript checks types and writes one file of declarations, and esbuild bundles the gateway, its
+ * child processes and the admin page. A finished build replaces the old one at once.
  */
 
 import { spawnSync } from "node:child_process";
@@ -24,15 +24,19 @@ export async function buildIfStale(): Promise<void> {
  */
 export async function build(): Promise<void> {
   const { buildWeb } = await import("../web/build-web.ts");
-  const { bundleDemo, bundleGateway } = await import("./bundle.ts");
+  const { bundleGateway, bundleScripts, bundleVendored } = await import("./bundle.ts");
+  const { rollUpTypes } = await import("./roll-up-types.ts");
   const fresh = join(ROOT, `.dist-${process.pid}`);
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh);
   try {
-    compile(fresh);
+    compile(join(fresh, "types"));
+    writeFileSync(join(fresh, "main.d.ts"), rollUpTypes(join(fresh, "types"), "main.d.ts"));
+    rmSync(join(fresh, "types"), { recursive: true });
     await bundleGateway(fresh);
-    await bundleDemo(fresh);
+    await bundleScripts(fresh);
     await bundleChildren(fresh, await writeImages(fresh));
+    await bundleVendored(fresh);
     await copyNative(fresh);
     copyPlain(fresh, "connectors/confinement/late-proxy.cjs");
     await buildWeb(join(fresh, "web"));
@@ -45,7 +49,7 @@ export async function build(): Promise<void> {
 
 function compile(outFolder: string): void {
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const args = [compiler, "-p", join(ROOT, "tsconfig.build.json"), "--outDir", outFolder];
+  const args = [compiler, "-p", join(ROOT, "tsconfig.build.json"), "--emitDeclarationOnly", "--outDir", outFolder];
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: ROOT });
   if (status === 0) return;
   throw new Error(`The build failed:\n${stdout}`);
@@ -59,6 +63,7 @@ async function writeImages(outFolder: string): Promise<readonly string[]> {
   const wasm = fileURLToPath(import.meta.resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm"));
   return [IMAGE_FILE, GUARDED_IMAGE_FILE].map((file) => {
     const image = buildImage(readFileSync(wasm), { guarded: file === GUARDED_IMAGE_FILE });
+    mkdirSync(join(outFolder, "sandbox/engines/quickjs"), { recursive: true });
     writeFileSync(join(outFolder, "sandbox/engines/quickjs", file), image);
     return digestOf(image);
   });
@@ -77,7 +82,7 @@ async function bundleChildren(outFolder: string, imageDigests: readonly string[]
       bundle: true,
       platform: "node",
       format: "esm",
-      target: "node24",
+      target: "node22",
       define: { QUICKJS_IMAGE_DIGESTS: JSON.stringify(imageDigests) },
       plugins: [plainBuiltins],
       logLevel: "warning",
@@ -89,6 +94,7 @@ async function bundleChildren(outFolder: string, imageDigests: readonly string[]
 
 /** Copies a file that needs no compiler. */
 function copyPlain(outFolder: string, name: string): void {
+  mkdirSync(dirname(join(outFolder, name)), { recursive: true });
   copyFileSync(join(ROOT, "src", name), join(outFolder, name));
 }
 

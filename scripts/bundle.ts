@@ -3,7 +3,7 @@
  * takes longer than the rest of the start.
  */
 
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,15 +11,24 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { BuildOptions, Metafile, Plugin } from "esbuild";
 
+import { WASM_FILE } from "../src/sandbox/engines/quickjs/quickjs-engine.ts";
+
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src");
-/** Native code, and modules that are found by file path or may be missing. */
-const APART = ["isolated-vm", "typescript", "amaro", "re2js", "workerd", "@jitl/*"];
+/** Programs of their own, and modules that are found by file path or may be missing. */
+const APART = ["typescript", "amaro", "re2js", "workerd"];
+/** The oldest Node that runs the gateway. */
+const TARGET = "node22";
+/** Packages that are a part of this one without being bundled with `main.js`. */
+const COPIED = ["@jitl/quickjs-ng-wasmfile-release-sync", "amaro", "isolated-vm", "re2js"];
 /** Some packages are CommonJS and ask for builtins by `require`. */
 const BANNER =
   'import { createRequire as createRequireOf } from "node:module"; const require = createRequireOf(import.meta.url);';
+/** The first code of each file: an older Node lacks builtins that the next lines use. */
+const REFUSAL = `{ const [major, minor] = process.versions.node.split(".").map(Number); if (major < 22 || (major === 22 && minor < 19)) throw new Error("Glovebox needs Node 22.19 or newer and this is " + process.versions.node + ": install a newer Node"); }`;
+const require = createRequire(import.meta.url);
 
-/** Replaces `main.js` of a compiled folder, and writes the chunks that are loaded on demand beside it. */
+/** Writes `main.js`, and beside it the chunks that are loaded on demand. */
 export async function bundleGateway(outFolder: string): Promise<void> {
   const { metafile } = await build({
     ...COMMON,
@@ -28,17 +37,55 @@ export async function bundleGateway(outFolder: string): Promise<void> {
     chunkNames: "part-[hash]",
     splitting: true,
     external: APART,
-    banner: { js: BANNER },
+    inject: [join(ROOT, "scripts/older-node.ts")],
+    banner: { js: `${REFUSAL}${BANNER}` },
     metafile: true,
   });
   requireAscii(Object.keys(metafile.outputs));
-  writeFileSync(join(outFolder, "third-party-licenses.txt"), collectLicenses(metafile));
+  const folders = [...foldersOf(metafile), ...COPIED.map((name) => `node_modules/${name}`)];
+  writeFileSync(join(outFolder, "third-party-licenses.txt"), collectLicenses(folders));
 }
 
-/** Replaces the demo server by one file with its packages: finding them takes most of its start. */
-export async function bundleDemo(outFolder: string): Promise<void> {
-  const place = "surfaces/demo/inventory";
-  await build({ ...COMMON, entryPoints: [join(SOURCE, `${place}.ts`)], outfile: join(outFolder, `${place}.js`) });
+/** What runs in a process or thread of its own. Each is one file, because finding modules takes most of a start. */
+const SCRIPTS = [
+  "checker/child/main",
+  "connectors/openapi/compile-child",
+  "sandbox/watchdog-thread",
+  "surfaces/demo/inventory",
+];
+
+export async function bundleScripts(outFolder: string): Promise<void> {
+  for (const place of SCRIPTS) {
+    const files = { entryPoints: [join(SOURCE, `${place}.ts`)], outfile: join(outFolder, `${place}.js`) };
+    await build({ ...COMMON, ...files, external: APART, banner: { js: BANNER } });
+  }
+}
+
+/** Packages that are loaded on first use, and dropped and loaded again, stay files of their own. */
+export async function bundleVendored(outFolder: string): Promise<void> {
+  for (const [name, place] of [
+    ["amaro", "analysis/typescript/amaro/index.cjs"],
+    ["re2js", "bridge/re2js.cjs"],
+  ] as const) {
+    const outfile = join(outFolder, place);
+    await build({ ...COMMON, plugins: [], format: "cjs", entryPoints: [require.resolve(name)], outfile });
+  }
+  copyFileSync(
+    require.resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm"),
+    join(outFolder, "sandbox/engines/quickjs", WASM_FILE),
+  );
+  copyNatives(join(outFolder, "sandbox/engines/isolate"));
+}
+
+/** The prebuilt modules of isolated-vm for the platforms and versions of Node that it has them for. */
+function copyNatives(folder: string): void {
+  const prebuilds = join(dirname(require.resolve("isolated-vm/package.json")), "prebuilds");
+  mkdirSync(folder, { recursive: true });
+  for (const platform of readdirSync(prebuilds)) {
+    for (const file of readdirSync(join(prebuilds, platform))) {
+      copyFileSync(join(prebuilds, platform, file), join(folder, file.replace("isolated-vm", platform)));
+    }
+  }
 }
 
 /** V8 keeps the text of a module, with two bytes per character if one of them needs two. */
@@ -87,7 +134,12 @@ export const plainBuiltins: Plugin = {
   },
 };
 
+/** Node 22 warns when it loads SQLite, which is the same there. */
+const QUIET_SQLITE = `const emit = process.emitWarning; process.emitWarning = () => {};
+try { module.exports = process.getBuiltinModule("node:sqlite"); } finally { process.emitWarning = emit; }`;
+
 function takeBuiltin(name: string): string {
+  if (name === "sqlite") return QUIET_SQLITE;
   const take = `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})`;
   if (!LAZY.has(name)) return `module.exports = ${take};`;
   const builtin: object = createRequire(import.meta.url)(`node:${name}`);
@@ -117,7 +169,7 @@ const COMMON = {
   bundle: true,
   platform: "node",
   format: "esm",
-  target: "node24",
+  target: TARGET,
   mainFields: ["module", "main"],
   plugins: [keepPlaces, dropLocales, plainBuiltins],
   legalComments: "none",
@@ -127,11 +179,12 @@ const COMMON = {
   allowOverwrite: true,
 } satisfies BuildOptions;
 
-/** Collects the licenses of the bundled packages, which must be distributed with their code. */
-function collectLicenses({ inputs }: Metafile): string {
-  const folders = Object.keys(inputs).flatMap(
-    (path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
-  );
+function foldersOf({ inputs }: Metafile): readonly string[] {
+  return Object.keys(inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+}
+
+/** Collects the licenses of the packages in these folders, which must be distributed with their code. */
+function collectLicenses(folders: readonly string[]): string {
   return [...new Set(folders)].toSorted().map(toNotice).join("\n\n");
 }
 

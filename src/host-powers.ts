@@ -1,19 +1,13 @@
 /** What only the machine can provide: time, randomness, ids, a log on standard error, and one mask per gateway. */
 
-import { createRequire } from "node:module";
-
 import { GloveboxError, describeError, parseApprovalId, parseExecutionId, parseResultId } from "./domain/index.ts";
+import { readVersion } from "./surfaces/index.ts";
 import { cleanText } from "./text/index.ts";
 import { createMask, createRandom } from "./vault/index.ts";
 import type { Mask } from "./vault/index.ts";
 
 /** As the command line prints it and `/health` returns it. */
-export const VERSION = parseVersion(createRequire(import.meta.url)("../package.json"));
-
-function parseVersion(manifest: unknown): string {
-  if (typeof manifest === "object" && manifest !== null && "version" in manifest) return String(manifest.version);
-  throw new TypeError("package.json has no version");
-}
+export const VERSION = readVersion(import.meta.url);
 
 const MAX_TEXT_BYTES = 64 * 1024;
 

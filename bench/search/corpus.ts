@@ -8,6 +8,7 @@ import { nameNamespaces } from "../../src/catalog/name-tools.ts";
 import { parseListing } from "../../src/catalog/parse-listing.ts";
 import { parseConnectorId } from "../../src/domain/index.ts";
 import type { CatalogSnapshot, JsonObject } from "../../src/domain/index.ts";
+import { runAtOnce } from "../../src/timing/index.ts";
 
 /** One query and the tools that answer it, as `server/name`. */
 export interface Judged {
@@ -92,7 +93,7 @@ export function toSnapshot(servers: ReadonlyMap<string, readonly JsonObject[]>):
   const contributions = [...servers].flatMap(([server, definitions]): readonly Contribution[] => {
     const [connector, namespace] = [parseConnectorId(server), namespaces.get(server)];
     if (connector === undefined || namespace === undefined) return [];
-    return [{ connector, namespace, listing: parseListing(definitions, (text) => text) }];
+    return [{ connector, namespace, listing: runAtOnce(parseListing(definitions, (text) => text)) }];
   });
   return createSnapshot(contributions, 0);
 }

@@ -1,12 +1,22 @@
 /** An adapter for a small lending desk, written by hand. Its functions run in the gateway, not in the sandbox. */
 
 import { defineAdapter } from "glovebox";
-import { z } from "zod";
 
-const books = new Map([
-  ["b1", { title: "Notes on the Analytical Engine", lentTo: null as string | null }],
-  ["b2", { title: "A Compiler for Everyone", lentTo: "Grace" as string | null }],
+interface Book {
+  readonly title: string;
+  lentTo: string | null;
+}
+
+const books = new Map<string, Book>([
+  ["b1", { title: "Notes on the Analytical Engine", lentTo: null }],
+  ["b2", { title: "A Compiler for Everyone", lentTo: "Grace" }],
 ]);
+
+const book = {
+  type: "object",
+  properties: { id: { type: "string" }, title: { type: "string" }, lentTo: { type: ["string", "null"] } },
+  required: ["id", "title", "lentTo"],
+};
 
 /** Named in a configuration with `"adapters": ["./library-desk.ts"]`. */
 export const desk = defineAdapter({
@@ -14,22 +24,28 @@ export const desk = defineAdapter({
   tools: {
     listBooks: {
       description: "Lists the books of the desk. With free, only those that are not lent.",
-      input: z.object({ free: z.boolean().default(false) }),
-      output: z.array(z.object({ id: z.string(), title: z.string(), lentTo: z.string().nullable() })),
+      input: { type: "object", properties: { free: { type: "boolean", default: false } } },
+      output: { type: "array", items: book },
       effect: "read",
       run: ({ free }) =>
-        [...books].map(([id, book]) => ({ id, ...book })).filter(({ lentTo }) => !free || lentTo === null),
+        [...books].map(([id, found]) => ({ id, ...found })).filter(({ lentTo }) => free !== true || lentTo === null),
     },
     lendBook: {
       description: "Lends a book to a person.",
-      input: z.object({ id: z.string(), person: z.string().min(1) }),
+      input: {
+        type: "object",
+        properties: { id: { type: "string" }, person: { type: "string", minLength: 1 } },
+        required: ["id", "person"],
+      },
       effect: "write",
       run: ({ id, person }) => {
-        const book = books.get(id);
-        if (!book) throw new Error(`Book ${id} does not exist`);
-        if (book.lentTo !== null) throw new Error(`${book.lentTo} has it`);
-        book.lentTo = person;
-        return { id, ...book };
+        // Glovebox has checked the schema; this tells the compiler.
+        if (typeof id !== "string" || typeof person !== "string") throw new TypeError("id and person must be strings");
+        const found = books.get(id);
+        if (!found) throw new Error(`Book ${id} does not exist`);
+        if (found.lentTo !== null) throw new Error(`${found.lentTo} has it`);
+        found.lentTo = person;
+        return { id, ...found };
       },
     },
   },

@@ -7,7 +7,6 @@ import { ERRORS, GloveboxError, defined, describeError } from "../domain/index.t
 import type { Finding, Limits, Program, PublicError } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import { createRecent } from "../timing/index.ts";
-import type { Recent } from "../timing/index.ts";
 import { chooseRoute } from "./choose-route.ts";
 import { checkRules } from "./rules/check-rules.ts";
 import type { RuleSettings } from "./rules/check-rules.ts";
@@ -205,7 +204,7 @@ const MOST_CHARS = 8_192;
 export function rememberAnalyses(
   options: Omit<AnalysisOptions, "limits" | "enabled">,
 ): (source: string, surface: KnownApi, varying: Pick<AnalysisOptions, "limits" | "enabled">) => AnalysisResult {
-  const kept = new WeakMap<KnownApi, Recent<string, AnalysisResult>>();
+  const kept = new WeakMap<KnownApi, ReturnType<typeof createRecent<string, AnalysisResult>>>();
   return (source, surface, varying) => {
     const key = `${varying.enabled} ${varying.limits.sourceBytes} ${source}`;
     const recent = kept.get(surface) ?? createRecent<string, AnalysisResult>(MOST_KEPT);

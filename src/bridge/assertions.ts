@@ -54,8 +54,9 @@ const MOST_PATTERN_CHARS = 120;
 /** In the order in which problems are reported. A setting of a wrong type is ignored. */
 export const ASSERTIONS: Readonly<Record<string, (setting: Json) => SchemaCheck | undefined>> = {
   type: (setting) => {
-    const expected = Array.isArray(setting) ? setting : [setting];
-    const kinds = new Set<Json>(expected);
+    if (typeof setting !== "string" && !Array.isArray(setting)) return undefined;
+    const expected = typeof setting === "string" ? [setting] : namesOf(setting);
+    const kinds = new Set(expected);
     return (value, visit) => {
       const kind = kindOf(value);
       if (kinds.has(kind) || (kinds.has("integer") && Number.isInteger(value))) return FITS;
@@ -252,7 +253,8 @@ function charsOf(value: Json, visit: SchemaVisit): number | undefined {
 
 /** Computes with decimal digits: 0.3 is a multiple of 0.1. */
 function isMultiple(number: number, unit: number): boolean {
-  if (unit <= 0) return false;
+  // JSON can write a number that is too large for a double.
+  if (unit <= 0 || !Number.isFinite(number) || !Number.isFinite(unit)) return false;
   const [[digits, exponent], [unitDigits, unitExponent]] = [toDecimal(number), toDecimal(unit)];
   const shift = BigInt(Math.abs(exponent - unitExponent));
   return exponent >= unitExponent

@@ -196,6 +196,15 @@ describe("createSample with generated schemas", () => {
 });
 
 describe("createSample with any JSON as a schema", () => {
+  it("ignores a type that is neither a string nor an array", () => {
+    assert.deepEqual(createSample({ const: {}, type: { toString: "" } }), {});
+    assert.equal(createSample({ const: {}, type: "string" }), undefined);
+  });
+  it("makes no sample of a multiple of a number that is too large", () => {
+    assert.equal(createSample({ type: "integer", enum: [1], multipleOf: Infinity }), undefined);
+    assert.equal(createSample({ type: "integer", enum: [Infinity], multipleOf: 2 }), undefined);
+    assert.equal(createSample({ type: "integer", enum: [4], multipleOf: 2 }), 4);
+  });
   const keywords = [
     "type",
     "enum",

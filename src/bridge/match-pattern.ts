@@ -28,6 +28,8 @@ const STEPS_PER_INSTRUCTION = 5;
 const CHARS_TRANSLATED_PER_STEP = 4;
 
 const require = createRequire(import.meta.url);
+/** The build copies it beside this module. */
+const RE2 = import.meta.url.endsWith(".ts") ? "re2js" : "./re2js.cjs";
 const patterns = createRecent<string, KeptPattern>(KEPT_PATTERNS);
 
 /** `undefined` if the expression cannot be run, or not with the steps that are left. */
@@ -52,6 +54,6 @@ function keepPattern(pattern: string, budget: CheckBudget): KeptPattern {
 }
 
 function compile(re2: string): RE2JS {
-  const { RE2JS: Matcher }: { readonly RE2JS: typeof RE2JS } = require("re2js");
+  const { RE2JS: Matcher }: { readonly RE2JS: typeof RE2JS } = require(RE2);
   return Matcher.compile(re2);
 }

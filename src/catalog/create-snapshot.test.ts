@@ -5,6 +5,7 @@ import { it } from "node:test";
 import * as fc from "fast-check";
 
 import { parseConnectorId, parseToolAddress } from "../domain/index.ts";
+import { runAtOnce } from "../timing/index.ts";
 import { createSnapshot } from "./create-snapshot.ts";
 import { nameNamespaces } from "./name-tools.ts";
 import { parseListing } from "./parse-listing.ts";
@@ -40,9 +41,11 @@ it("prevents a server from taking another server's namespace or tool, or a globa
       const contributions = Object.entries(servers).map(([server, names]) => ({
         connector: parseConnectorId(server) ?? assert.fail(),
         namespace: namespaces.get(server) ?? assert.fail(),
-        listing: parseListing(
-          names.map((name) => ({ name })),
-          (text) => text,
+        listing: runAtOnce(
+          parseListing(
+            names.map((name) => ({ name })),
+            (text) => text,
+          ),
         ),
       }));
       const { tools, namespaces: made } = createSnapshot(contributions, 0);
@@ -67,8 +70,12 @@ it("adds labels to tools and includes them in the digest of the snapshot", () =>
   const connector = parseConnectorId("web") ?? assert.fail();
   const other = parseConnectorId("own") ?? assert.fail();
   const contributions = [
-    { connector, namespace: "web", listing: parseListing([{ name: "fetch", annotations, synthetic: true }], clean) },
-    { connector: other, namespace: "own", listing: parseListing([{ name: "sum" }], clean) },
+    {
+      connector,
+      namespace: "web",
+      listing: runAtOnce(parseListing([{ name: "fetch", annotations, synthetic: true }], clean)),
+    },
+    { connector: other, namespace: "own", listing: runAtOnce(parseListing([{ name: "sum" }], clean)) },
   ];
   const asked: unknown[] = [];
   const plain = createSnapshot(contributions, 0);

@@ -2,7 +2,7 @@
 
 import type { Connector } from "../connectors/index.ts";
 import type { Instant } from "../domain/index.ts";
-import { settlesWithin } from "../timing/index.ts";
+import { runInSlices, settlesWithin } from "../timing/index.ts";
 import { parseListing } from "./parse-listing.ts";
 import type { ToolListing } from "./parse-listing.ts";
 import type { CleanText } from "./prose.ts";
@@ -45,7 +45,7 @@ export function followConnector(connector: Connector, { clean, timeouts, now, si
 
   async function ask(): Promise<void> {
     try {
-      listing = parseListing(await connector.tools(signal), clean);
+      listing = await runInSlices(parseListing(await connector.tools(signal), clean));
       version += 1;
       hasFailed = false;
     } catch {

@@ -5,11 +5,12 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import type { Json, JsonObject } from "../domain/index.ts";
+import { runAtOnce } from "../timing/index.ts";
 import { MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, parseListing } from "./parse-listing.ts";
 import type { ListedTool, ToolListing } from "./parse-listing.ts";
 
 const clean = (text: string): string => text.replaceAll("\u001b", "");
-const parse = (...definitions: readonly unknown[]): ToolListing => parseListing(definitions, clean);
+const parse = (...definitions: readonly unknown[]): ToolListing => runAtOnce(parseListing(definitions, clean));
 const names = (listing: ToolListing): readonly string[] => listing.tools.map((tool) => tool.remoteName);
 
 function definition(name: unknown, rest: Record<string, unknown> = {}): Record<string, unknown> {
@@ -39,6 +40,11 @@ function many(count: number): readonly unknown[] {
 }
 
 describe("a listing", () => {
+  it("pauses after each tool", () => {
+    const work = parseListing(many(3), clean);
+    const pauses = [work.next(), work.next(), work.next()].map(({ done }) => done);
+    assert.deepEqual([pauses, work.next().done], [[false, false, false], true]);
+  });
   it("keeps a tool and cleans its text", () => {
     const input = { type: "object", properties: { a: { type: "string" } } };
     const annotations = { readOnly: true, destructive: "yes" };
@@ -80,7 +86,7 @@ describe("a listing", () => {
     const tool = only(parse(definition("a", { description: { x: 1 }, title: 7, annotations: "no" })));
     assert.deepEqual([tool.summary, tool.description, tool.effect], ["a", "", "unknown"]);
     for (const raw of [undefined, null, "x", { length: 3 }]) {
-      assert.deepEqual(parseListing(raw, clean), { tools: [], leftOut: [] });
+      assert.deepEqual(runAtOnce(parseListing(raw, clean)), { tools: [], leftOut: [] });
     }
   });
   it("leaves out malformed and repeated definitions with their reasons", () => {

@@ -4,6 +4,7 @@ import type { RemoteTool } from "../connectors/index.ts";
 import { defined, depthOf, isJsonObject } from "../domain/index.ts";
 import type { Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
 import { effectOf, guessEffect } from "./effect-of.ts";
 import { MAX_PATTERN_CHARS, findUnchecked } from "./find-unchecked.ts";
 import type { PatternBudget } from "./find-unchecked.ts";
@@ -48,8 +49,11 @@ export interface LeftOutTool {
 
 type Schemas = Exclude<ReturnType<typeof parseSchemas>, string>;
 
-/** Accepts anything that a connector returned and never throws. Of two tools with one name the first is kept. */
-export function parseListing(raw: unknown, clean: CleanText): ToolListing {
+/**
+ * Accepts anything that a connector returned and never throws. Of two tools with one name the first is kept. In slices,
+ * because a server may list thousands of tools.
+ */
+export function* parseListing(raw: unknown, clean: CleanText): SlicedWork<ToolListing> {
   const definitions: readonly unknown[] = Array.isArray(raw) ? raw : [];
   const tools: ListedTool[] = [];
   const leftOut: LeftOutTool[] = [];
@@ -57,6 +61,7 @@ export function parseListing(raw: unknown, clean: CleanText): ToolListing {
   const patterns = { left: MAX_PATTERN_CHARS };
   let bytes = 0;
   for (const [name, definition] of sortByName(definitions, leave)) {
+    yield;
     const schemas = tools.length < MAX_TOOLS ? parseSchemas(definition) : `the server has more than ${MAX_TOOLS} tools`;
     if (typeof schemas === "string") leave(name, schemas);
     else if (bytes + schemas.bytes > MAX_LISTING_BYTES)

@@ -7,7 +7,7 @@ import { GloveboxError, defined, mapTexts } from "../domain/index.ts";
 import type { CallProgress, UpstreamStatus } from "../domain/index.ts";
 import { findExcess, mapLargeTexts } from "../text/index.ts";
 import type { createPathMask } from "../text/index.ts";
-import { runInSlices } from "../timing/index.ts";
+import { mapInSlices, runInSlices } from "../timing/index.ts";
 import type { SlicedWork } from "../timing/index.ts";
 import type { Hide } from "../vault/index.ts";
 
@@ -46,7 +46,8 @@ export function hideSecrets(
     status: () => hideInStatus(connector.status(), hide),
     tools: async (signal) => {
       const tools = await failing(connector.tools(signal));
-      return tools.filter(({ name }) => hideOwn(name) === name).map((tool) => hideInTool(tool, hideOwn));
+      const offered = tools.filter(({ name }) => hideOwn(name) === name);
+      return runInSlices(mapInSlices(offered, (tool) => hideInTool(tool, hideOwn)));
     },
     call: async (name, args, { spend, ...options }) => {
       let written: string | undefined;

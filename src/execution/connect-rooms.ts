@@ -8,7 +8,8 @@ import type { CatalogSnapshot, Execution, ExecutionResult, PrincipalId, Program 
 import type { ApiSurface, ExecutionId, LabelSource, Principal, SecretGrants, TraceContext } from "../domain/index.ts";
 import type { Sandbox } from "../sandbox/index.ts";
 import { ownerOf, runInSlices } from "../timing/index.ts";
-import { declareApi, prepareApi } from "../typegen/index.ts";
+import type { SlicedWork } from "../timing/index.ts";
+import { declareApi, declareInSlices } from "../typegen/index.ts";
 
 import type { EvidenceDeps, ExecutionDeps } from "./deps.ts";
 import type { AdmitExecution, GrantRequest } from "./quotas.ts";
@@ -79,8 +80,8 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
   const { analysis, timebox, catalog, policy, quotas, flows, network, secrets, telemetry, sandbox, spare, results } =
     rooms;
   const analyze = rememberAnalyses({ ...analysis, timebox });
-  const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot, principal: PrincipalId): ApiSurface =>
-    declareApi(snapshot, {
+  const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot, principal: PrincipalId): SlicedWork<ApiSurface> =>
+    declareInSlices(snapshot, {
       hasNetwork: network.has(),
       secrets: secrets.grantsOf(principal),
       reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
@@ -108,7 +109,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
     snapshot: async (principal, needed) => {
       const view = policy.view(await catalog.takeSnapshot(needed), principal);
       for (const grants of [{}, { secrets: secrets.grantsOf(principal.id) }]) {
-        const work = prepareApi(view, { hasNetwork: network.has(), ...grants });
+        const work = declareInSlices(view, { hasNetwork: network.has(), ...grants });
         if (work.next().done !== true) await runInSlices(work, ownerOf(principal));
       }
       return view;
@@ -118,13 +119,13 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
     analyze: ({ source, limits, analysis: isWanted = true }, surface) =>
       analyze(source, surface, { enabled: analysis.enabled && isWanted, limits }),
     tokensOf: (execution) => secrets.tokensOf(execution),
-    check: (program, { analysis: isWanted = true, types = true, principal }, snapshot) =>
-      rooms.check(program, {
-        surface: declareFor(program, snapshot, principal.id),
-        snapshot,
-        level: analysis.enabled && isWanted && types ? analysis.types : "off",
-        principal,
-      }),
+    check(program, { analysis: isWanted = true, types = true, principal }, snapshot) {
+      const level = analysis.enabled && isWanted && types ? analysis.types : "off";
+      const check = (surface: ApiSurface) => rooms.check(program, { surface, snapshot, level, principal });
+      const work = declareFor(program, snapshot, principal.id);
+      const first = work.next();
+      return first.done === true ? check(first.value) : runInSlices(work, ownerOf(principal)).then(check);
+    },
     typeCheck: analysis.typeCheck,
     keepValue: async (owner, value) => {
       await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, { value });

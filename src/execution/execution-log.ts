@@ -210,10 +210,15 @@ export async function closeExecution(
   const action = state === "paused" ? "execution.paused" : "execution.closed";
   const canWait = durability === "default" && state !== "paused" && result.calls.every(isPlainRead);
   // The store first: writes commit in the order of their requests, so a kill between the two loses no result.
-  await Promise.all([
+  const writes = [
     store.executions.close(id, ending),
     ledger.write({ actor: principal, action, subject: id, detail }, canWait ? "committed" : "flushed"),
-  ]);
+  ];
+  await Promise.all(writes).catch(async (thrown: unknown) => {
+    // A later attempt must find what the other write has left.
+    await Promise.allSettled(writes);
+    throw thrown;
+  });
   onStored?.(text.length);
 }
 

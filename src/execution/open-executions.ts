@@ -17,6 +17,7 @@ import { MINUTE_MS, NEVER, SECOND_MS, pollEvery } from "../timing/index.ts";
 import type { ExecutionDeps } from "./deps.ts";
 import { viewExecution } from "./history/view-execution.ts";
 import type { KeptResultPart } from "./kept-results.ts";
+import { createLateEnds } from "./late-ends.ts";
 import { endInvalid, endRequested } from "./recover/end-invalid.ts";
 import { createRecovery } from "./recover/recover-executions.ts";
 import { retryWhileBusy } from "./recover/wait-to-resume.ts";
@@ -92,19 +93,17 @@ const STOP_MS = 3 * SECOND_MS;
 
 /** Recovers what earlier processes left, polls for cancellations, and resumes executions after decisions. */
 export function openExecutions(
-  deps: ExecutionDeps,
+  given: ExecutionDeps,
   { everyMs, quotas, approvals }: BackgroundOptions,
 ): OpenedExecutions {
   const closing = new AbortController();
-  const runningDeps = { ...deps, leaving: closing.signal };
+  const { signal: leaving } = closing;
+  const onSuspended = (id: ExecutionId): void => void recovery.resumeIfDecided(id);
+  const lateEnds = createLateEnds({ ...given, leaving, onSuspended });
+  const deps = { ...given, log: lateEnds.log };
+  const runningDeps = { ...deps, leaving };
   const running = createRunningTable(deps.hide);
-  // Resumed programs wait for a free sandbox, because no client is there to retry.
-  const resumed = createProgramRunner({ ...runningDeps, run: retryWhileBusy(runningDeps) });
-  const resumeDeps = { ...runningDeps, runProgram: resumed, checkAgain: createRecheck(deps) };
-  const recovery = createRecovery(
-    { ...resumeDeps, attempt: (opening, request) => attempt(opening, request, resumeDeps) },
-    running,
-  );
+  const recovery = openRecovery(runningDeps, running);
   const { recoverOne, resumeIfDecided, resumeNow } = recovery;
   const viewDeps = { ...deps, running, recoverOne, longestMs: deps.limits.wallMs * 2 + QUEUE_MS + MOST_STILL_MS };
 
@@ -148,9 +147,20 @@ export function openExecutions(
       stopListening();
       await polling[Symbol.asyncDispose]();
       await stop();
+      await lateEnds[Symbol.asyncDispose]();
       await recovered; // so that even a short command closes lost executions
     },
   };
+}
+
+/** Resumed programs wait for a free sandbox, because no client is there to retry. */
+function openRecovery(deps: ExecutionDeps & { readonly leaving: AbortSignal }, running: RunningTable) {
+  const runProgram = createProgramRunner({ ...deps, run: retryWhileBusy(deps) });
+  const resumeDeps = { ...deps, runProgram, checkAgain: createRecheck(deps) };
+  return createRecovery(
+    { ...resumeDeps, attempt: (opening, request) => attempt(opening, request, resumeDeps) },
+    running,
+  );
 }
 
 interface OpenParts extends Pick<OpenedExecutions, "view"> {

@@ -41,6 +41,11 @@ export interface Ledger extends AsyncDisposable {
    * last of several is enough.
    */
   write(entry: LedgerEntry, durability?: Durability): Promise<LedgerRecord>;
+  /**
+   * Writes all or none of the entries: only if `head` is still the last record in the store, whichever process writes.
+   * Returns whether they were written. For decisions that were made from the records up to `head`.
+   */
+  writeAfter(head: LedgerHead, entries: readonly LedgerEntry[]): Promise<boolean>;
   /** Yields every record as a JSON object, in order, including damaged ones. For exports and `verifyLedger`. */
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** Returns the last record in the store, whichever process wrote it. */
@@ -62,7 +67,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     options.onAppended?.(appended);
     for (const listener of listeners) listener();
   };
-  const append = createAppend({ ...options, onAppended }, await readHead(store));
+  const { append, appendAfter } = createAppend({ ...options, onAppended }, await readHead(store));
   const group = createCommitGroup<LedgerDraft, LedgerRecord>({ size: BATCH, waitMs: BATCH_DELAY_MS, commit: append });
   let isClosed = false;
 
@@ -81,6 +86,12 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 
   return {
     write,
+    async writeAfter(head, entries) {
+      if (isClosed) throw closedError();
+      await group.drain();
+      const drafts = entries.map((entry) => toDraft(entry, now(), hide));
+      return appendAfter(head, drafts);
+    },
     records: ({ from = 1 } = {}) => readRecords(store, from),
     head: () => readHead(store),
     onAppended(listener) {
@@ -102,7 +113,7 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
   const announce = createAnnouncement(options);
   let head = start;
   let warnings: readonly LedgerDraft[] = [];
-  const append = async (
+  const appendOnce = async (
     drafts: readonly LedgerDraft[],
     isFlushed: boolean,
   ): Promise<readonly LedgerRecord[] | "taken"> => {
@@ -114,21 +125,33 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     announce({ seq: head.seq, digest: head.digest }, isFlushed);
     return records.slice(known).map(toLedgerRecord);
   };
-  return async (drafts: readonly LedgerDraft[], isFlushed: boolean): Promise<readonly LedgerRecord[]> => {
+  const follow = async (): Promise<void> => {
+    const { end, suspicion } = await followChain(options, head);
+    if (suspicion !== undefined) warnings = [...warnings, warn(suspicion, head, now())];
+    head = end;
+  };
+  const append = async (drafts: readonly LedgerDraft[], isFlushed: boolean): Promise<readonly LedgerRecord[]> => {
     const startedAt = performance.now();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const written = await append(drafts, isFlushed);
+      const written = await appendOnce(drafts, isFlushed);
       if (written !== "taken") {
         onCommitted?.(written, performance.now() - startedAt);
         return written;
       }
-      const { end, suspicion } = await followChain(options, head);
-      if (suspicion !== undefined) warnings = [...warnings, warn(suspicion, head, now())];
-      head = end;
+      await follow();
     }
     const message = `Other processes took the next ledger number ${ATTEMPTS} times in a row`;
     throw new GloveboxError("STORE_UNAVAILABLE", message, { hint: "Run fewer processes on the same store" });
   };
+  const appendAfter = async (last: LedgerHead, drafts: readonly LedgerDraft[]): Promise<boolean> => {
+    if (last.digest !== head.digest) await follow();
+    if (last.digest !== head.digest) return false;
+    const written = await appendOnce(drafts, true);
+    if (written === "taken") return false;
+    onCommitted?.(written, 0);
+    return true;
+  };
+  return { append, appendAfter };
 }
 
 /**

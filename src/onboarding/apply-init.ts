@@ -31,7 +31,8 @@ export async function applyInit(
     const known = files.get(edit.realPath);
     // The first import saw the original.
     if (!known && edit.text !== undefined) log.keep(edit.realPath, edit.text, seal);
-    files.set(edit.realPath, { ...(known ?? toChanged(edit)), after: digestOf(edit.after) });
+    const after = new Set([...(known?.after ?? []), digestOf(edit.after)]);
+    files.set(edit.realPath, { ...(known ?? toChanged(edit)), after: [...after] });
   }
   const names = new Set([...(former?.secrets ?? []), ...secrets.map(({ name }) => name)]);
   log.write({ config, files: [...files.values()], secrets: [...names] });
@@ -39,8 +40,8 @@ export async function applyInit(
   writeAll(edits);
 }
 
-function toChanged({ path, realPath, text, title, after }: FileEdit): ChangedFile {
-  return { path, realPath, title, after: digestOf(after), ...(text !== undefined && { before: digestOf(text) }) };
+function toChanged({ path, realPath, text, title }: FileEdit): Omit<ChangedFile, "after"> {
+  return { path, realPath, title, ...(text !== undefined && { before: digestOf(text) }) };
 }
 
 function checkFresh({ path, text }: FileEdit): void {

@@ -10,54 +10,9 @@ import { CLIENTS } from "./clients.ts";
 import { findClientPlaces } from "./find-files.ts";
 import type { Places } from "./find-files.ts";
 import { HOMES, makeHome } from "./fixtures/homes.ts";
-import { planInit } from "./plan-init.ts";
-import type { InitOptions, InitPlan } from "./plan-init.ts";
+import { eject, init, plan, seal, toConfig } from "./fixtures/init-home.ts";
 import { applyUndo, planUndo } from "./undo-init.ts";
 import type { BackupSeal } from "./undo-log.ts";
-
-const START = { command: "/usr/bin/node", args: ["/opt/glovebox/bin/glovebox.js", "mcp"] };
-/** Seals nothing, but checks that each backup is opened for its own file. */
-const seal: BackupSeal = {
-  close: (plain, context) => Buffer.from(JSON.stringify([context, plain])),
-  open: (sealed, context) => {
-    const [sealedFor, plain] = JSON.parse(Buffer.from(sealed).toString()) as [string, string];
-    assert.equal(sealedFor, context);
-    return plain;
-  },
-};
-
-type Home = ReturnType<typeof makeHome>;
-
-function plan(home: Home, options: Partial<InitOptions> = {}): InitPlan {
-  const more = { keep: false, isProject: false, confirmed: new Set<string>(), secretNames: [], start: START };
-  return planInit({
-    places: home,
-    clientPlaces: findClientPlaces(home),
-    configPath: toConfig(home),
-    ...more,
-    ...options,
-  });
-}
-
-function toConfig({ home }: Places): string {
-  return join(home, ".config/glovebox/glovebox.config.json");
-}
-
-async function init(home: Home, options: Partial<InitOptions> = {}): Promise<Record<string, string>> {
-  const secrets: Record<string, string> = {};
-  await applyInit(plan(home, options), toConfig(home), {
-    stateFolder: home.stateFolder,
-    seal,
-    setSecret: async (name, value) => void (secrets[name] = value),
-  });
-  return secrets;
-}
-
-function eject(home: Home): readonly string[] {
-  const planned = planUndo(home.stateFolder, { seal, places: home });
-  assert.ok(planned);
-  return applyUndo(home.stateFolder, planned.files).map(({ outcome }) => outcome);
-}
 
 function read(home: Places, path: string): string {
   return readFileSync(join(home.home, path), "utf8");

@@ -24,7 +24,8 @@ export interface ChangedFile {
   readonly title: string;
   /** `undefined` if the file did not exist. */
   readonly before?: Digest;
-  readonly after: Digest;
+  /** Of each import: a later one may have ended before it wrote the file. */
+  readonly after: readonly Digest[];
 }
 
 export interface UndoRecord {
@@ -81,14 +82,13 @@ function parseRecord(text: string, path: string): UndoRecord {
 
 function parseFile(file: Json, damaged: () => GloveboxError): ChangedFile {
   const { path, realPath, title, before, after } = isJsonObject(file) ? file : ({} satisfies JsonObject);
-  const digest = parseDigest(after);
-  if (typeof path !== "string" || typeof realPath !== "string" || !digest) throw damaged();
+  if (typeof path !== "string" || typeof realPath !== "string" || !Array.isArray(after)) throw damaged();
   const former = parseDigest(before);
   return {
     path,
     realPath,
     title: typeof title === "string" ? title : path,
-    after: digest,
+    after: after.flatMap((digest: Json) => parseDigest(digest) ?? []),
     ...(former && { before: former }),
   };
 }

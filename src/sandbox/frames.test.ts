@@ -53,6 +53,24 @@ describe("frames", () => {
       }),
     );
   });
+  for (const more of [-1, 0, 1]) {
+    it(`reads a frame of 64 KiB and ${more} bytes in any pieces, and the frames around it`, () => {
+      const text = "é😀a".repeat(9_000) + "x".repeat(65_536 - HEAD_BYTES - 63_000 + more);
+      assert.equal(Buffer.byteLength(text) + HEAD_BYTES, 65_536 + more);
+      const long = { kind: 3, id: 7, atMs: 1.5, text };
+      const sent = [{ kind: 1, id: 1, atMs: 0, text: "a" }, long, long, { kind: 2, id: 2, atMs: 0, text: "é" }];
+      const stream = Buffer.concat(sent.map(encode));
+      for (const size of [1, 7, 16, 17, 18, 4_096, 65_535, 65_536, 70_000, stream.length]) {
+        const reader = createFrameReader(100_000);
+        const read: Frame[] = [];
+        for (let at = 0; at < stream.length; at += size) {
+          reader.push(stream.subarray(at, at + size));
+          read.push(...drain(reader));
+        }
+        assert.deepEqual(read, sent);
+      }
+    });
+  }
   it("reads frames byte by byte", () => {
     const sent = { kind: 17, id: 1, atMs: 1.5, text: "größe 😀\n" };
     const reader = createFrameReader(1_000);

@@ -3,6 +3,8 @@
  * all little-endian; the length counts what follows it. Both ends use this file.
  */
 
+import { StringDecoder } from "node:string_decoder";
+
 import { GloveboxError } from "../domain/index.ts";
 
 export interface Frame {
@@ -16,6 +18,8 @@ export interface Frame {
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = 13;
 const READ_BYTES = 64 * 1024;
+/** The text of a longer frame is decoded as it comes, so that its end is not the work of decoding megabytes. */
+const LONG_BYTES = 64 * 1024;
 
 export function encodeFrame(kind: number, id: number, atMs: number, text: string): Buffer {
   const size = Buffer.byteLength(text);
@@ -35,10 +39,19 @@ export interface FrameReader {
   next(): Frame | undefined;
 }
 
+/** A long frame of which a part has come. */
+interface LongFrame {
+  readonly head: Omit<Frame, "text">;
+  readonly decoder: StringDecoder;
+  readonly texts: string[];
+  left: number;
+}
+
 /** Reads frames out of arbitrary pieces. A length over `maxBytes` is refused before anything is allocated for it. */
 export function createFrameReader(maxBytes: number): FrameReader {
   let pieces: Buffer[] = [];
   let held = 0;
+  let long: LongFrame | undefined;
 
   const gather = (): Buffer => {
     const [first] = pieces;
@@ -48,12 +61,36 @@ export function createFrameReader(maxBytes: number): FrameReader {
     return joined;
   };
 
+  /** Returns the bytes after the long frame. */
+  const decode = (frame: LongFrame, bytes: Buffer): Buffer => {
+    const own = bytes.subarray(0, frame.left);
+    frame.left -= own.length;
+    frame.texts.push(frame.decoder.write(own));
+    return bytes.subarray(own.length);
+  };
+  const keep = (bytes: Buffer): void => {
+    if (bytes.length === 0) return;
+    pieces.push(bytes);
+    held += bytes.length;
+  };
+  const startLong = (length: number): void => {
+    const bytes = gather();
+    const start = LENGTH_BYTES + HEAD_BYTES;
+    pieces = [];
+    held = 0;
+    long = { head: readHead(bytes), decoder: new StringDecoder("utf8"), texts: [], left: length - HEAD_BYTES };
+    decode(long, bytes.subarray(start));
+  };
+
   return {
-    push(bytes) {
-      pieces.push(bytes);
-      held += bytes.length;
-    },
+    push: (bytes) => keep(long ? decode(long, bytes) : bytes),
     next() {
+      if (long && long.left > 0) return undefined;
+      if (long) {
+        const { head, decoder, texts } = long;
+        long = undefined;
+        return { ...head, text: texts.join("") + decoder.end() };
+      }
       const [first] = pieces;
       if (held < LENGTH_BYTES || !first) return undefined;
       const head = first.length >= LENGTH_BYTES ? first : gather();
@@ -61,20 +98,22 @@ export function createFrameReader(maxBytes: number): FrameReader {
       if (length < HEAD_BYTES || length > maxBytes) {
         throw new GloveboxError("SANDBOX_CRASHED", `A sandbox child announced a frame of ${length} bytes`);
       }
-      if (held < LENGTH_BYTES + length) return undefined;
+      if (held < LENGTH_BYTES + length) {
+        if (length > LONG_BYTES && held >= LENGTH_BYTES + HEAD_BYTES) startLong(length);
+        return undefined;
+      }
       const bytes = gather();
       const end = LENGTH_BYTES + length;
       const rest = bytes.subarray(end);
       pieces = rest.length > 0 ? [rest] : [];
       held = rest.length;
-      return {
-        kind: bytes.readUInt8(4),
-        id: bytes.readUInt32LE(5),
-        atMs: bytes.readDoubleLE(9),
-        text: bytes.toString("utf8", LENGTH_BYTES + HEAD_BYTES, end),
-      };
+      return { ...readHead(bytes), text: bytes.toString("utf8", LENGTH_BYTES + HEAD_BYTES, end) };
     },
   };
+}
+
+function readHead(bytes: Buffer): Omit<Frame, "text"> {
+  return { kind: bytes.readUInt8(4), id: bytes.readUInt32LE(5), atMs: bytes.readDoubleLE(9) };
 }
 
 /** Shared by all reads, because most bring a few bytes; the frame reader gets a copy. */

@@ -216,7 +216,7 @@ export interface PinStore {
   /** For one server or all; sorted by server and name. */
   list(connector?: ConnectorId): Promise<readonly PinnedTool[]>;
   find(connector: ConnectorId, remoteName: string): Promise<PinRow | undefined>;
-  /** Inserts pins for tools without one; existing pins stay, and so do the names of others. */
+  /** Inserts pins for tools without one; existing pins stay, and so do the names of others. Many are not one transaction. */
   claim(rows: readonly PinRow[]): Promise<void>;
   /** Sets the names of pins that have none. */
   name(tools: readonly Pick<PinRow, "connector" | "remoteName" | "name">[]): Promise<void>;
@@ -224,7 +224,7 @@ export interface PinStore {
   approve(rows: readonly PinRow[]): Promise<void>;
   /** For one server or all; sorted by server and name. */
   held(connector?: ConnectorId): Promise<readonly HeldRow[]>;
-  /** Replaces all held-back definitions of this server. */
+  /** Replaces all held-back definitions of this server, many of them not in one transaction. */
   replaceHeld(connector: ConnectorId, rows: readonly HeldRow[]): Promise<void>;
 }
 

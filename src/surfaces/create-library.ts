@@ -2,8 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 
-import type { SearchRequest } from "../catalog/index.ts";
-import type { ExecutionResult, ExecutionView, Principal } from "../domain/index.ts";
+import type { SearchRequest, SearchResult } from "../catalog/index.ts";
+import type { ExecutionResult, ExecutionView, Principal, UpstreamStatus } from "../domain/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
 import type { ExecuteInput } from "../execution/index.ts";
 import type { Gateway } from "./gateway.ts";
@@ -22,13 +22,24 @@ export interface Glovebox extends AsyncDisposable {
   /** Like `execute`, but returns state `running` after `patienceMs` (default: the setting); the execution continues. */
   begin(request: LibraryRequest & { readonly patienceMs?: number }): Promise<ExecutionView>;
   /** Returns the state of an execution; waits for one that runs, by default 20 s (`waitMs`). */
-  resume(request: Omit<Parameters<Gateway["view"]>[0], "principal">): Promise<ExecutionView>;
-  search(request: SearchRequest): ReturnType<Gateway["search"]>;
+  resume(request: ResumeRequest): Promise<ExecutionView>;
+  search(request: SearchRequest): Promise<SearchAnswer>;
   /** TypeScript declarations of tools or whole namespaces. */
   describe(request: { readonly names: readonly string[]; readonly detail?: DescribeDetail }): Promise<string>;
   /** Running executions end as `cancelled`; upstreams and child processes end with them. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface ResumeRequest {
+  readonly execution: string;
+  /** How long to wait for an execution that runs. Default: 20,000. */
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface SearchAnswer extends SearchResult {
+  readonly servers: readonly UpstreamStatus[];
 }
 
 export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {

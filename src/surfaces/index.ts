@@ -9,5 +9,6 @@ export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
 export { notifyPeople } from "./notify-people.ts";
 export { createPeopleGuide, findPage } from "./reach-people.ts";
+export { readVersion } from "./read-version.ts";
 export { parseRecording } from "./parse-request.ts";
 export type { Gateway, Health, OpenGateway } from "./gateway.ts";

@@ -26,6 +26,23 @@ test("matchWildcard matches any characters for a star and nothing else as a patt
   assert.deepEqual(other, [false, false, false, false, false]);
 });
 
+test("digestLarge of a value returns the digest of digestOf, with pauses for a large value", () => {
+  const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, b: [id / 3, null], "10": "é\ud800", "9": true, a: {} }));
+  const wide = Object.fromEntries(rows.map((row) => [`k${row.id}`, row]));
+  for (const [value, isLarge] of [
+    [{}, false],
+    [{ b: [1, "x"], a: null, "10": 1, "9": 2 }, false],
+    [{ rows, "10": "x".repeat(100_000), "9": [] }, true],
+    [{ z: [[wide], []], wide, "": "" }, true],
+  ] as const) {
+    const work = digestLarge(value);
+    let pauses = 0;
+    let step = work.next();
+    for (; step.done !== true; step = work.next()) pauses += 1;
+    assert.deepEqual([step.value, pauses > 0], [digestOf(value), isLarge]);
+  }
+});
+
 test("digestLarge returns the digest of digestOf, with pauses for a large text", () => {
   for (const [text, isLarge] of [
     ["", false],

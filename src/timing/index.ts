@@ -3,9 +3,8 @@
 export { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, backoffMs } from "./durations.ts";
 export { pollEvery } from "./poll-every.ts";
 export { createRecent } from "./recent.ts";
-export type { Recent } from "./recent.ts";
 export { createFairQueue, ownerOf } from "./fair-queue.ts";
 export type { Owner, QueueItem } from "./fair-queue.ts";
-export { runAtOnce, runInSlices, takeTurn } from "./turns.ts";
+export { mapInSlices, runAtOnce, runInSlices, takeTurn } from "./turns.ts";
 export type { RunSlice, SlicedWork } from "./turns.ts";
 export { NEVER, settlesWithin, untilAborted } from "./until-aborted.ts";

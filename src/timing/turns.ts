@@ -51,6 +51,19 @@ export async function runInSlices<T>(work: SlicedWork<T>, by: RunSlice | Owner =
   }
 }
 
+/** Like `map` of an array, with a pause after each item. */
+export function* mapInSlices<Item, Value>(
+  items: readonly Item[],
+  change: (item: Item) => Value,
+): SlicedWork<readonly Value[]> {
+  const values: Value[] = [];
+  for (const item of items) {
+    values.push(change(item));
+    yield;
+  }
+  return values;
+}
+
 /** Runs the work to its end without a pause. */
 export function runAtOnce<T>(work: SlicedWork<T>): T {
   const end = advance(work, Infinity);

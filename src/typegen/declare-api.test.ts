@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import type { Tool } from "../domain/index.ts";
-import { declareApi, prepareApi } from "./declare-api.ts";
+import { declareApi, declareInSlices } from "./declare-api.ts";
 import { known, snapshotOf, toolOf } from "./fixtures/compile.ts";
 
 const PROPERTIES = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]));
@@ -49,9 +49,9 @@ describe("an API that is too large", () => {
   });
 });
 
-describe("prepareApi", () => {
+describe("declareInSlices", () => {
   const countPauses = (tools: readonly Tool[], digest: string): number => {
-    const work = prepareApi(snapshotOf(digest, tools));
+    const work = declareInSlices(snapshotOf(digest, tools));
     let pauses = 0;
     while (work.next().done !== true) pauses += 1;
     return pauses;

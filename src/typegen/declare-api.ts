@@ -58,28 +58,29 @@ export function declareApi(
   snapshot: CatalogSnapshot,
   { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
 ): ApiSurface {
+  return runAtOnce(declareInSlices(snapshot, { hasNetwork, secrets, reached }));
+}
+
+/** Like `declareApi`, with pauses unless it is cached: a snapshot may have thousands of tools. */
+export function* declareInSlices(
+  snapshot: CatalogSnapshot,
+  { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
+): SlicedWork<ApiSurface> {
   const globals = toGlobals(hasNetwork, secrets);
   const key = toKey(snapshot, hasNetwork, globals);
-  const all = whole.getOr(key, () => runAtOnce(createSurface(snapshot, globals)));
+  const all = whole.get(key) ?? (yield* createSurface(snapshot, globals));
+  whole.set(key, all);
   if (all.loose.size === 0) return all.surface;
   const wanted = new Set(reached());
   if (wanted.isDisjointFrom(all.loose)) return all.surface;
   const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
+  const partKey = `${key} ${part}`;
   const { surface, loose } =
-    part === "" ? all : parts.getOr(`${key} ${part}`, () => runAtOnce(createSurface(snapshot, globals, wanted)));
+    part === "" ? all : (parts.get(partKey) ?? (yield* createSurface(snapshot, globals, wanted)));
+  if (part !== "") parts.set(partKey, { surface, loose });
   const missing = [...wanted].filter((tool) => loose.has(tool));
   const partial = { part: part === "" ? undefined : part, loose: missing.length > 0 ? missing : undefined };
   return Object.freeze({ ...surface, ...defined(partial) });
-}
-
-/** Declares the tools with pauses, so that `declareApi` knows them. A snapshot may have thousands. */
-export function* prepareApi(
-  snapshot: CatalogSnapshot,
-  { hasNetwork = false, secrets = NO_SECRETS }: Pick<ApiOptions, "hasNetwork" | "secrets"> = {},
-): SlicedWork<void> {
-  const globals = toGlobals(hasNetwork, secrets);
-  const key = toKey(snapshot, hasNetwork, globals);
-  if (!whole.has(key)) whole.set(key, yield* createSurface(snapshot, globals));
 }
 
 const NO_SECRETS: SecretGrants = new Map();

@@ -1,6 +1,6 @@
 /** The interface of `typegen`: TypeScript declarations for snapshots and schemas. */
 
-export { declareApi, prepareApi } from "./declare-api.ts";
+export { declareApi, declareInSlices } from "./declare-api.ts";
 export { declareToolFirst, signCall, signResult, toSignature } from "./declare-tool.ts";
 export type { DescribeDetail } from "./declare-tool.ts";
 export { describeInSlices, describeTools } from "./describe-tools.ts";

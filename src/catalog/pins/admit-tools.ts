@@ -10,7 +10,7 @@ import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { describeWithheld } from "../../domain/index.ts";
 import type { ConnectorId, Digest, Instant, Json, JsonObject, UpstreamSettings } from "../../domain/index.ts";
 import type { HeldRow, Store } from "../../store/index.ts";
-import { DAY_MS } from "../../timing/index.ts";
+import { DAY_MS, mapInSlices, runInSlices } from "../../timing/index.ts";
 import { createCollisionTest, nameTools } from "../name-tools.ts";
 import type { ListedTool, ToolListing } from "../parse-listing.ts";
 import { namesOf, readPins } from "./read-pins.ts";
@@ -65,9 +65,10 @@ export function createAdmitTools(powers: PinPowers) {
   async function pinFresh(connector: ConnectorId, listing: ToolListing, pins: Pins): Promise<Pins> {
     const fresh = powers.modeOf(connector) === "first-use" ? nameFresh(listing, pins) : [];
     if (fresh.length === 0) return pins;
-    await Promise.all(fresh.map(({ tool }) => powers.record(toEntry("tool.pinned", connector, tool))));
+    await recordAll("tool.pinned", connector, fresh, powers);
     const common = { connector, pinnedAt: powers.now(), pinnedBy: GATEWAY };
-    await powers.store.claim(fresh.map(({ tool, name }) => ({ ...common, ...toStored(tool), name })));
+    const toRow = ({ tool, name }: (typeof fresh)[number]) => ({ ...common, ...toStored(tool), name });
+    await powers.store.claim(await runInSlices(mapInSlices(fresh, toRow)));
     // Read again: another gateway may have pinned a different definition, or another tool of this name, first.
     return look(connector);
   }
@@ -78,9 +79,10 @@ export function createAdmitTools(powers: PinPowers) {
     const heldRows = await powers.store.held(connector);
     const stored = new Set(heldRows.map(toKey));
     const seenAt = powers.now();
-    const rows = withheld.map(({ tool }): HeldRow => ({ connector, ...toStored(tool), seenAt }));
+    const toRow = ({ tool }: WithheldDefinition): HeldRow => ({ connector, ...toStored(tool), seenAt });
+    const rows = await runInSlices(mapInSlices(withheld, toRow));
     const fresh = withheld.filter(({ tool }) => !stored.has(toKey(tool)));
-    await Promise.all(fresh.map(({ tool }) => powers.record(toEntry("tool.held", connector, tool))));
+    await recordAll("tool.held", connector, fresh, powers);
     // Recent rows of other processes, which may see definitions that this process does not.
     const others = heldRows.filter((row) => {
       if (written.get(connector)?.has(toKey(row)) || seenAt - row.seenAt > OTHERS_MS) return false;
@@ -106,6 +108,21 @@ export function createAdmitTools(powers: PinPowers) {
       return divide(listing, known.get(connector) ?? new Map(), "unrecorded");
     }
   };
+}
+
+/** Resolves when all are recorded. In slices, because a server may list thousands of tools. */
+async function recordAll(
+  action: PinEntry["action"],
+  connector: ConnectorId,
+  tools: readonly Pick<WithheldDefinition, "tool">[],
+  powers: Pick<PinPowers, "record">,
+): Promise<void> {
+  const record = ({ tool }: Pick<WithheldDefinition, "tool">): Promise<unknown> => {
+    const recorded = powers.record(toEntry(action, connector, tool));
+    recorded.catch(() => undefined); // it may reject before all have been written
+    return recorded;
+  };
+  await Promise.all(await runInSlices(mapInSlices(tools, record)));
 }
 
 /** Returns the tools that first use accepts: not those with the name of an accepted tool. */

@@ -4,6 +4,7 @@ import type { RemoteTool } from "../../connectors/index.ts";
 import { defined, isJsonObject, parseJson } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
+import { runInSlices } from "../../timing/index.ts";
 import { parseListing, toShownName } from "../parse-listing.ts";
 import type { CleanText } from "../prose.ts";
 import { describeDifference } from "./describe-difference.ts";
@@ -26,7 +27,7 @@ export async function compareTools(
   }: { readonly server: ConnectorId; readonly tools: readonly RemoteTool[]; readonly clean: CleanText },
 ): Promise<readonly ToolChange[]> {
   const pinned = new Map((await store.list(server)).map((pin) => [pin.remoteName, pin.digest]));
-  const listed = parseListing(tools, clean).tools;
+  const { tools: listed } = await runInSlices(parseListing(tools, clean));
   const changed = listed.filter(({ remoteName, digest }) => pinned.get(remoteName) !== digest);
   const changes = await Promise.all(
     changed.map(async ({ remoteName, definition }): Promise<ToolChange> => {

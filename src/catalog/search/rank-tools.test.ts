@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { parseConnectorId } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
 import { createSnapshot } from "../create-snapshot.ts";
 import { parseListing } from "../parse-listing.ts";
 import { weighEffects } from "./rank-tools.ts";
@@ -15,7 +16,7 @@ const DESTROYS = { readOnly: false, destructive: true };
 
 function openTools(definitions: readonly object[]) {
   const connector = parseConnectorId("kanban") ?? assert.fail();
-  const listing = parseListing(definitions, (text) => text);
+  const listing = runAtOnce(parseListing(definitions, (text) => text));
   return createSearch(createSnapshot([{ connector, namespace: "kanban", listing }], 0));
 }
 

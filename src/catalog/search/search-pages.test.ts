@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import { parseConnectorId } from "../../domain/index.ts";
 import type { Tool } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
 import { createSnapshot } from "../create-snapshot.ts";
 import { parseListing } from "../parse-listing.ts";
 import { createSearch } from "./search.ts";
@@ -23,7 +24,7 @@ function openSearch(tools: readonly Listed[], server = "files") {
     input: { type: "object", ...input },
     output: null,
   }));
-  const listing = parseListing(definitions, (text) => text);
+  const listing = runAtOnce(parseListing(definitions, (text) => text));
   return createSearch(createSnapshot([{ connector, namespace: server, listing }], 0));
 }
 

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { GloveboxError, parseConnectorId } from "../../domain/index.ts";
+import { runAtOnce } from "../../timing/index.ts";
 import { createSnapshot } from "../create-snapshot.ts";
 import { findNearest, findSpelled } from "./find-nearest.ts";
 import { parseListing } from "../parse-listing.ts";
@@ -27,7 +28,11 @@ function contribution(server: string, tools: readonly Definition[]) {
     output: null,
     annotations: name.startsWith("delete") ? { destructive: true } : { readOnly: true },
   }));
-  return { connector, namespace: server.replace("-", ""), listing: parseListing(definitions, (text) => text) };
+  return {
+    connector,
+    namespace: server.replace("-", ""),
+    listing: runAtOnce(parseListing(definitions, (text) => text)),
+  };
 }
 
 const SNAPSHOT = createSnapshot(

@@ -23,7 +23,7 @@ import type {
 import { digestOf } from "../../text/index.ts";
 import type { Store } from "../../store/index.ts";
 import { createRecent } from "../../timing/index.ts";
-import type { Recent } from "../../timing/index.ts";
+
 import { UNKNOWN, isOtherShape, isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
@@ -129,7 +129,7 @@ export async function openShapes({ store: { shapes: store }, now, record }: Shap
     await flush();
   }
 
-  const withShapes = new WeakMap<CatalogSnapshot, Recent<PrincipalId, ShapedSnapshot>>();
+  const withShapes = new WeakMap<CatalogSnapshot, ReturnType<typeof createRecent<PrincipalId, ShapedSnapshot>>>();
 
   return {
     addTo: (plain, viewer) => {

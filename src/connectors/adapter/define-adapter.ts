@@ -8,11 +8,16 @@ import { isLarge } from "../../text/index.ts";
 import { runAtOnce } from "../../timing/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 
+/** A schema of zod 4, whichever copy of it made the schema. */
+export interface SchemaOfZod {
+  readonly _zod: { readonly output: unknown };
+}
+
 /** A schema of zod 4 or a JSON Schema. */
-export type AdapterSchema = z.ZodType | JsonSchema;
+export type AdapterSchema = SchemaOfZod | JsonSchema;
 
 /** What `run` receives: the output of the zod schema, or the arguments as they are. */
-export type AdapterArguments<Input> = Input extends z.ZodType ? z.output<Input> : JsonObject;
+export type AdapterArguments<Input> = Input extends SchemaOfZod ? Input["_zod"]["output"] : JsonObject;
 
 /** One tool as its author writes it. */
 export interface AdapterToolDefinition<Input> {
@@ -88,7 +93,7 @@ function toTool(
 }
 
 function toJsonSchema(place: string, schema: AdapterSchema, io: "input" | "output"): JsonSchema {
-  if (!isZod(schema)) return schema;
+  if (!isZod(schema)) return isJsonObject(schema) ? schema : {};
   try {
     const converted: unknown = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, target: "draft-2020-12" })));
     return isJsonObject(converted) ? converted : {};

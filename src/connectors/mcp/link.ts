@@ -5,6 +5,8 @@ import type { ProgressCallback, StandardSchemaV1 } from "@modelcontextprotocol/c
 
 import { defined, isJsonObject } from "../../domain/index.ts";
 import type { InputRequest, JsonObject } from "../../domain/index.ts";
+import { digestOf } from "../../text/index.ts";
+import { mapInSlices, runInSlices } from "../../timing/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
 import { answerInputs, createQuestions, refuseRequest } from "./answer-inputs.ts";
@@ -91,6 +93,8 @@ export class Link {
   readonly revision: string;
   /** As listed last. */
   tools: readonly RemoteTool[] = [];
+  /** Equal for equal tools. */
+  signature = "";
   readonly #client: Client;
   /** Absent for a server behind an address: there the request costs far more than the client does. */
   readonly #calls: DirectCalls | undefined;
@@ -110,13 +114,15 @@ export class Link {
   }
 
   /** A server without the tools capability has none; listing would be an error. */
-  async listTools(signal: AbortSignal): Promise<readonly RemoteTool[]> {
+  async listTools(signal: AbortSignal): Promise<void> {
     const offered = this.#client.getServerCapabilities();
     const offers = { resources: isJsonObject(offered?.resources), prompts: isJsonObject(offered?.prompts) };
     const hasTools = isJsonObject(offered?.tools);
     const listed = hasTools ? await listTools((params) => this.#send("tools/list", params, { signal })) : [];
-    this.tools = [...listed.filter((tool) => this.#learnHeaders(tool)), ...defineSynthetic(offers, listed)];
-    return this.tools;
+    const tools = [...listed.filter((tool) => this.#learnHeaders(tool)), ...defineSynthetic(offers, listed)];
+    const digests = await runInSlices(mapInSlices(tools, (tool) => digestOf(JSON.stringify(tool))));
+    this.tools = tools;
+    this.signature = digestOf(digests.join(" "));
   }
 
   /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is an input request. */

@@ -55,6 +55,7 @@ class McpConnector implements Connector {
   readonly #listeners = createListeners();
   readonly #changes: ReturnType<typeof paceChanges>;
   #tools: readonly RemoteTool[] = [];
+  #signature = "";
   /** The names of those that the connector makes itself. */
   #synthetic: ReadonlySet<string> = new Set();
   #revision: string | undefined;
@@ -161,17 +162,18 @@ class McpConnector implements Connector {
     return this.close();
   }
 
-  #setTools(tools: readonly RemoteTool[]): void {
+  #setTools({ tools, signature }: Link): void {
     this.#tools = tools;
+    this.#signature = signature;
     this.#synthetic = new Set(tools.filter(({ synthetic }) => synthetic).map(({ name }) => name));
   }
 
   /** A server that returns with other tools counts as one that announced a change. */
   async #open(closing: AbortSignal): Promise<Link> {
     const link = await this.#dialer.open(closing);
-    const isChanged = this.#tools.length > 0 && JSON.stringify(this.#tools) !== JSON.stringify(link.tools);
+    const isChanged = this.#tools.length > 0 && this.#signature !== link.signature;
     this.#revision = link.revision;
-    this.#setTools(link.tools);
+    this.#setTools(link);
     this.#isStale = false;
     if (isChanged) this.#listeners.notify();
     return link;
@@ -194,7 +196,8 @@ class McpConnector implements Connector {
   async #refetch(link: Link): Promise<readonly RemoteTool[]> {
     this.#isStale = false;
     try {
-      this.#setTools(await link.listTools(AbortSignal.timeout(this.#options.settings.startMs)));
+      await link.listTools(AbortSignal.timeout(this.#options.settings.startMs));
+      this.#setTools(link);
       return this.#tools;
     } catch (thrown) {
       this.#isStale = true;

@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
+import type { Ledger } from "../../ledger/index.ts";
 import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { Execution, ExecutionResult } from "../../domain/index.ts";
 import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
@@ -46,3 +47,28 @@ for (const { name, owner, hasRow, hasEnding, isClosed } of CASES) {
     assert.deepEqual(closed && JSON.parse(closed.detail), isClosed ? expected : undefined);
   });
 }
+
+test("closeOrphans of two gateways that start at the same time writes one record", async () => {
+  await using store = await openUnlockedStore({ path: ":memory:", now: () => 7 });
+  await using one = await openLedger({ store, now: () => 7 });
+  const executions = [1, 2, 3].map((n) => create(n, "dead"));
+  for (const execution of executions) {
+    const result = JSON.stringify(emptyResult(execution, "completed", CONTEXT));
+    await one.write({ actor: "local", action: "execution.opened", subject: execution.id, detail: {} });
+    if (execution.startedAt === 3) continue; // it never reached the store
+    await store.executions.open({ ...execution, sourceText: "1" });
+    await store.executions.close(execution.id, { endedAt: 1, state: "completed", result });
+  }
+  await using other = await openLedger({ store, now: () => 7 });
+  const close = (ledger: Ledger): Promise<number> => closeOrphans({ store, ledger, hasEnded: () => true });
+  const counts = await Promise.all([close(one), close(other), close(one)]);
+  assert.equal(
+    counts.reduce((sum, count) => sum + count),
+    executions.length,
+  );
+  const closed = await store.ledger.search({ limit: 10, action: "execution.closed" });
+  assert.deepEqual(
+    closed.map(({ subject }) => subject).toSorted(),
+    executions.map(({ id }) => id),
+  );
+});

@@ -21,9 +21,12 @@ import type { RunningTable } from "../running-table.ts";
 import { emptyResult } from "../settle.ts";
 import { resumeExecution } from "./resume-execution.ts";
 import type { ResumeDeps, ResumeReason } from "./resume-execution.ts";
+import { untilWritten } from "./until-written.ts";
 import { awaitUpstreams } from "./wait-to-resume.ts";
 
 export interface RecoverDeps extends RecordDeps {
+  /** Fires when the gateway is about to close. */
+  readonly leaving: AbortSignal;
   /** True when this process lives long enough to resume executions that others left. */
   readonly isLasting: boolean;
   /** Resumes it in this process; resolves when it has ended. `trail` is still current. */
@@ -164,7 +167,8 @@ async function resumeIfDecided(id: ExecutionId, deps: RecoverDeps): Promise<void
   await deps.resumeExecution(stored, "decided");
 }
 
-type CloseLostDeps = Pick<RecordDeps, "approvals" | "engine" | "isolation" | "journals" | "ledger" | "log" | "store">;
+type CloseLostDeps = Pick<RecoverDeps, "approvals" | "engine" | "isolation" | "journals" | "ledger" | "log" | "store"> &
+  Pick<RecoverDeps, "leaving" | "report">;
 
 /**
  * Closes an execution that cannot resume from the ledger, which has every call before it left. `known` is the trail, if
@@ -175,11 +179,14 @@ export async function closeLost(
   deps: CloseLostDeps,
   known?: LedgerTrail,
 ): Promise<ExecutionResult> {
-  const trail = known ?? (await readTrail(execution.id, deps));
-  await recordOpeningOnce(execution, trail, deps);
-  const calls = toCallRecords(await endCalls(execution, trail, deps));
+  const calls = await untilWritten(async (isFirst) => {
+    const trail = (isFirst && known) || (await readTrail(execution.id, deps));
+    await recordOpeningOnce(execution, trail, deps);
+    const ended = toCallRecords(await endCalls(execution, trail, deps));
+    await deps.approvals.withdraw(execution.id);
+    return ended;
+  }, deps);
   const result: ExecutionResult = { ...emptyResult(execution, "failed", deps), calls, error: toLostError(calls) };
-  await deps.approvals.withdraw(execution.id);
   await deps.log.close(execution, result);
   return result;
 }

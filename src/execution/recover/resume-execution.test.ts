@@ -7,7 +7,7 @@ import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { AnalysisResult } from "../../analysis/index.ts";
-import { DEFAULT_LIMITS, defined } from "../../domain/index.ts";
+import { DEFAULT_LIMITS, GloveboxError, defined } from "../../domain/index.ts";
 import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import { closeExecution } from "../execution-log.ts";
 import { NEVER_SUSPENDED, NO_JOURNAL, NO_JOURNALS } from "../fixtures/durable.ts";
@@ -89,6 +89,46 @@ describe("resumeExecution without a journal", () => {
     await told.resumeOnce(true);
     await untold.resumeOnce(false);
     assert.deepEqual([told.count(), untold.count()], [1, 2]);
+  });
+});
+
+describe("resumeExecution on a store that refuses records", () => {
+  const full = new GloveboxError("STORE_UNAVAILABLE", "The disk is full");
+  /** Refuses this many records. */
+  async function openFull(refusals: number, leaving: AbortSignal) {
+    const store = await openUnlockedStore({ path: ":memory:", now: () => 0 });
+    const ledger = await openLedger({ store, now: () => 0 });
+    let left = refusals;
+    const write: typeof ledger.write = async (...given) => {
+      left -= 1;
+      if (left >= 0) throw full;
+      return ledger.write(...given);
+    };
+    const reports: unknown[] = [];
+    const report = (thrown: unknown): string => `in_${reports.push(thrown)}`;
+    const opened = await open("dead", { ledger: { write }, leaving, report });
+    return {
+      ...opened,
+      reports,
+      records: async () => (await store.ledger.search({ limit: 9 })).map(({ action }) => action),
+    };
+  }
+
+  it("waits for the store after it claimed the execution, and then runs it", async () => {
+    const { store, resumeOnce, reports, records } = await openFull(1, new AbortController().signal);
+    const result = await resumeOnce(true);
+    assert.deepEqual(reports, [full]);
+    assert.deepEqual([result?.state, await records()], ["failed", ["execution.resumed"]]);
+    assert.equal((await store.executions.find(EXECUTION))?.ending?.state, "failed");
+  });
+
+  it("leaves it open for the next start if the gateway closes first", async () => {
+    const leaving = new AbortController();
+    const { store, resumeOnce, records } = await openFull(Infinity, leaving.signal);
+    leaving.abort();
+    await assert.rejects(resumeOnce(true), { code: "STORE_UNAVAILABLE" });
+    const stored = await store.executions.find(EXECUTION);
+    assert.deepEqual([stored?.ending, stored?.owner, await records()], [null, "here", []]);
   });
 });
 

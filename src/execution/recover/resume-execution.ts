@@ -35,6 +35,7 @@ import type { ExecutionRequest } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
 import type { TableEntry } from "../running-table.ts";
 import { emptyResult, markDryRun, settleFailure, toTenths } from "../settle.ts";
+import { untilWritten } from "./until-written.ts";
 import { UpstreamUnavailable, findUnchangedTools, gatewayClosing, listUsedTools } from "./wait-to-resume.ts";
 
 export interface ResumeDeps
@@ -69,10 +70,16 @@ export async function resumeExecution(
   const was = ending ? "paused" : "open";
   if (!(await deps.store.executions.claim(id, { was, from: stored.owner, by: owner }))) return undefined;
   const execution = { id, principal, source, startedAt, owner };
-  const trail = known ?? (await readTrail(id, deps));
-  if (why === "restarted") await recordOpeningOnce(execution, trail, deps);
-  await deps.ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } });
-  return entry.start(id, () => runResumed(execution, { stored, trail, why, entry }, deps));
+  return entry.start(id, async () => {
+    // No other process resumes it now, so a refused record must not end this.
+    const trail = await untilWritten(async (isFirst) => {
+      const found = (isFirst && known) || (await readTrail(id, deps));
+      if (why === "restarted") await recordOpeningOnce(execution, found, deps);
+      await deps.ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } });
+      return found;
+    }, deps);
+    return runResumed(execution, { stored, trail, why, entry }, deps);
+  });
 }
 
 type ResumedRun = Required<ResumeOptions> & { readonly stored: StoredExecution };

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Digest, ExecutionResult, ExecutionView, Limits, PrincipalId } from "../../domain/index.ts";
 import type { KeyHolder, RequestKey } from "../../store/index.ts";
-import { digestOf } from "../../text/index.ts";
+import { digestLarge } from "../../text/index.ts";
+import { ownerOf, runInSlices } from "../../timing/index.ts";
+import type { SlicedWork } from "../../timing/index.ts";
 
 import type { ExecutionLog, ExecutionOpening } from "../execution-log.ts";
 import type { ExecutionRequest } from "../requests.ts";
@@ -44,7 +46,7 @@ export function createIdempotency(deps: IdempotencyDeps): (request: IdempotentRe
   return async (keyed) => {
     const { request } = keyed;
     refuseBadKey(keyed.key);
-    const key = { key: keyed.key, request: digestRequest(keyed) };
+    const key = { key: keyed.key, request: await runInSlices(digestRequest(keyed), ownerOf(request.principal)) };
     const first = await openUnlessHeld(keyed, key, deps);
     if ("done" in first) return first;
     const admit = (holder: KeyHolder): KeyHolder => {
@@ -117,10 +119,10 @@ function isHarmless({ state, calls, error }: ExecutionResult): boolean {
   return state === "cancelled" || (state === "failed" && error?.retry === true);
 }
 
-function digestRequest({ request, wanted }: IdempotentRequest): Digest {
+function digestRequest({ request, wanted }: IdempotentRequest): SlicedWork<Digest> {
   const { source, input = null, analysis = true, types = true, networkPolicy, dryRun = false } = request;
   const optional = defined({ network: networkPolicy && JSON.stringify(networkPolicy), dryRun: dryRun || undefined });
-  return digestOf({ source, input, limits: { ...wanted }, analysis, types, ...optional });
+  return digestLarge({ source, input, limits: { ...wanted }, analysis, types, ...optional });
 }
 
 function refuseBadKey(key: string): void {

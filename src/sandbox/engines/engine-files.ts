@@ -1,7 +1,9 @@
 /** What engines have in common: the bundled child, the shared libraries, and the commands of those that run in Node. */
 
+import { execFileSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 
+import { isJsonObject, parseJson } from "../../domain/index.ts";
 import type { EngineName } from "../../domain/index.ts";
 import type { Engine, EngineFile } from "../engine.ts";
 import { findBuilt } from "../find-built.ts";
@@ -32,7 +34,7 @@ export function createNodeEngine(
   const files = (): readonly EngineFile[] => [
     { from: realpathSync(node), at: NODE_AT, isProgram: true },
     { from: child, at: CHILD_AT },
-    ...listLibraries(),
+    ...(node === process.execPath ? listLibraries() : askLibraries(node)),
     ...code.map(({ from, at }) => ({ from: realpathSync(from), at })),
   ];
   const contained =
@@ -67,7 +69,20 @@ export function listLibraries(): readonly EngineFile[] {
 function findLibraries(): readonly EngineFile[] {
   // Resolving the names of network interfaces is slow and not needed.
   Object.assign(process.report, { excludeNetwork: true });
-  return parseSharedObjects(process.report.getReport())
+  return toFiles(process.report.getReport());
+}
+
+const ASK = "process.report.excludeNetwork = true; JSON.stringify(process.report.getReport())";
+const ASK_MS = 10_000;
+
+/** The libraries of another Node than that of the gateway. */
+function askLibraries(node: string): readonly EngineFile[] {
+  const report = parseJson(execFileSync(node, ["-p", ASK], { encoding: "utf8", env: {}, timeout: ASK_MS }));
+  return toFiles(isJsonObject(report) ? report : {});
+}
+
+function toFiles(report: object): readonly EngineFile[] {
+  return parseSharedObjects(report)
     .filter((library) => library.startsWith("/") && !library.endsWith(".node"))
     .map((library) => ({ from: realpathSync(library), at: library, isProgram: LOADER.test(library) }));
 }

@@ -25,7 +25,7 @@ const newPath = (): string => join(folder, `${(files += 1)}.db`);
 const now = (): number => 7;
 const PAGE_BYTES = 4096;
 /** Enough pages for two large secrets, but not for three. */
-const ROOM_PAGES = 22;
+const ROOM_PAGES = 21;
 const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
 
 function bigSecret(name: string): SecretRow {

@@ -106,6 +106,9 @@ const SELF_TEST = "return 6 * 7";
 /** With `auto`, such a program starts in V8. */
 const SELF_TEST_OF_V8 = 'return new Intl.NumberFormat("en").format(4200) === "4,200" ? 42 : 0';
 
+const NO_V8 = "no V8 isolates: programs that compute run slower, and those that need Intl fail";
+const NO_V8_HINT = "Use Node 24, or add the part for V8 isolates as docs/reference/package.md describes";
+
 /** A self-test in real sandboxes, because nothing else proves that programs run: with `auto` in both engines. */
 async function examineSandbox(
   gateway: Gateway,
@@ -114,14 +117,15 @@ async function examineSandbox(
 ): Promise<readonly Check[]> {
   const result = await gateway.execute({ principal, source: SELF_TEST });
   const { isolation } = result;
-  const all =
-    configured === "auto" ? [result, await gateway.execute({ principal, source: SELF_TEST_OF_V8 })] : [result];
+  const hasBoth = gateway.health().engine === "auto";
+  const all = hasBoth ? [result, await gateway.execute({ principal, source: SELF_TEST_OF_V8 })] : [result];
   return [
     ...all.map(({ value, engine, stats, error }) =>
       value === 42
         ? check("sandbox", "ok", `${engine} engine ran a program in ${stats.wallMs} ms`)
         : check("sandbox", "failed", error?.message ?? "a program returned the wrong result", error?.hint),
     ),
+    ...(configured === "auto" && !hasBoth ? [check("sandbox", "warning", NO_V8, NO_V8_HINT)] : []),
     check("isolation", isolation === "strict" ? "ok" : "warning", LEVELS[isolation]),
     ...gateway
       .health()

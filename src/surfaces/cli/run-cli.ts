@@ -6,6 +6,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import { createCommands } from "./add-command.ts";
 import { addApprovals } from "./approvals/approvals-commands.ts";
 import { addAudit } from "./audit-commands.ts";
+import { addDemo } from "./demo-command.ts";
 import { addDoctor } from "./doctor-command.ts";
 import { addExecutions } from "./executions/executions-commands.ts";
 import { addLabels } from "./labels-commands.ts";
@@ -31,6 +32,7 @@ const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID", "CONFIG_UNTRUS
 const GROUPS = [
   addInit,
   addEject,
+  addDemo,
   addServing,
   addRun,
   addCatalog,

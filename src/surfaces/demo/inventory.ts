@@ -131,4 +131,4 @@ function answer(value: object): CallToolResult {
   return { structuredContent: { ...value }, content: [{ type: "text", text: JSON.stringify(value) }] };
 }
 
-if (import.meta.main) serveStdio(createInventoryServer);
+serveStdio(createInventoryServer);

@@ -23,7 +23,7 @@ import {
 } from "../../fixtures/product.ts";
 import { isAlive, listDescendants, untilGone } from "../../fixtures/processes.ts";
 
-const OLDEST_MAJOR = 24;
+const OLDEST_MAJOR = 22;
 
 /** The first `node` on this machine that is too old to run the product. */
 function findOldNode(): string | undefined {
@@ -91,7 +91,7 @@ test("the launcher prints in one line what to do without the bundled Node", opti
   const launcher = join(folder, "bin", "glovebox.js");
   const { code, stdout, stderr } = await finish(launch(["--version"], { context, folder, launcher }));
   assert.deepEqual([code, stdout], [2, ""]);
-  assert.match(stderr, /^Glovebox needs Node 24\.\d+ or newer and this is \d+\.\d+\.\d+: install a newer Node\n$/);
+  assert.match(stderr, /^Glovebox needs Node 22\.19 or newer and this is \d+\.\d+\.\d+: install a newer Node\n$/);
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {

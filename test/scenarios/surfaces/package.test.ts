@@ -6,6 +6,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
+import { build } from "esbuild";
+
 import { packProduct } from "../../fixtures/packed-product.ts";
 import type { PackedProduct } from "../../fixtures/packed-product.ts";
 import { untilEnded, waitForOutput } from "../../fixtures/product.ts";
@@ -20,8 +22,8 @@ describe("the packed product", () => {
 
   test("the package is installed without development dependencies", () => {
     const { resolve } = createRequire(join(product.installed, "package.json"));
-    assert.match(resolve("zod"), /zod/);
-    for (const name of ["@modelcontextprotocol/server-everything/package.json", "esbuild", "workerd"]) {
+    assert.match(resolve("typescript/package.json"), /typescript/);
+    for (const name of ["@modelcontextprotocol/server-everything/package.json", "esbuild", "workerd", "zod"]) {
       assert.throws(() => resolve(name), { code: "MODULE_NOT_FOUND" }, name);
     }
   });
@@ -68,10 +70,42 @@ describe("the packed product", () => {
     await untilEnded(served);
   });
 
+  test("the demo needs nothing but the package, and uses no configuration of the folder", (context) => {
+    writeFileSync(join(product.folder, "glovebox.config.json"), "this is not a configuration");
+    context.after(() => rmSync(join(product.folder, "glovebox.config.json")));
+    const { code, stdout, stderr } = product.run(["demo", "--json"]);
+    assert.equal(code, 0, stderr);
+    const { state, value, calls }: { state: string; value: object; calls: { tool: string }[] } = JSON.parse(stdout);
+    assert.deepEqual([state, Object.keys(value)], ["completed", ["stockByCategory", "soldOut", "pendingOrders"]]);
+    assert.deepEqual(
+      calls.map(({ tool }) => tool),
+      ["inventory.listProducts", "inventory.listOrders"],
+    );
+    const shown = product.run(["demo"]);
+    assert.deepEqual([shown.code, Object.keys(JSON.parse(shown.stdout) as object)], [0, Object.keys(value)]);
+    assert.match(shown.stderr, /inventory\.listProducts\(\{\}\)/);
+  });
+
   test("the packed product's doctor finds no failure", () => {
     const { code, stdout } = product.run(["doctor"]);
     assert.equal(code, 0, stdout);
     assert.doesNotMatch(stdout, /FAILED/);
+  });
+
+  test("a program that esbuild bundles runs with the package external, and is refused with a remedy without that", async () => {
+    const entry = join(product.folder, "app.ts");
+    copyFileSync(join(product.installed, "examples/library/embed.ts"), entry);
+    const options = { bundle: true, platform: "node", format: "esm", target: "node22", logLevel: "silent" } as const;
+    const entryPoints = [entry];
+    await build({ ...options, entryPoints, outfile: join(product.folder, "out/apart.mjs"), external: ["glovebox"] });
+    const apart = product.run([], { script: join(product.folder, "out/apart.mjs") });
+    assert.deepEqual([apart.code, apart.stdout], [0, "completed [ 'Ada likes tea' ]\n"], apart.stderr);
+    const external = ["typescript", "workerd"];
+    await build({ ...options, entryPoints, outfile: join(product.folder, "out/whole.mjs"), external });
+    const bundled = product.run([], { script: join(product.folder, "out/whole.mjs") });
+    assert.equal(bundled.code, 1);
+    assert.match(bundled.stderr, /Glovebox was bundled into another file/);
+    assert.match(bundled.stderr, /Mark the package glovebox as external/);
   });
 
   test("the packed library example runs beside the user's own code", () => {

@@ -5,6 +5,7 @@
 
 import { GloveboxError, defined, depthOf, isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
+import { mapInSlices, runInSlices } from "../../../timing/index.ts";
 
 import type { RemoteAnnotations, RemoteTool } from "../../connector.ts";
 
@@ -22,7 +23,7 @@ const MAX_SCHEMA_DEPTH = 128;
  * second.
  */
 export async function listTools(requestPage: RequestPage): Promise<readonly RemoteTool[]> {
-  const tools = (await listPages("tools", requestPage)).map(parseTool);
+  const tools = await runInSlices(mapInSlices(await listPages("tools", requestPage), parseTool));
   const byName = Map.groupBy(tools, ({ name }) => name);
   return tools.map((tool) => {
     const isOnly = tool.unusable !== undefined || byName.get(tool.name)?.length === 1;
@@ -85,7 +86,8 @@ export async function listPages(key: string, requestPage: RequestPage): Promise<
     if (!isJsonObject(raw) || !Array.isArray(found)) throw invalidList(key, `it has no array ${key}`);
     for (const item of found) items.push(item);
     if (items.length > MAX_ITEMS) throw invalidList(key, `it has more than ${MAX_ITEMS} ${key}`);
-    chars += JSON.stringify(found).length;
+    const sizes = await runInSlices(mapInSlices(found, (item: Json) => JSON.stringify(item).length));
+    chars = sizes.reduce((sum, size) => sum + size, chars);
     if (chars > MAX_CHARS) throw invalidList(key, `its definitions exceed ${MAX_CHARS} characters`);
     const { nextCursor } = raw;
     if (typeof nextCursor !== "string" || nextCursor === "") return items;

@@ -1,8 +1,5 @@
 /** The engine without native code: QuickJS in WebAssembly, in a separate Node process. */
 
-import { createRequire } from "node:module";
-
-import { GloveboxError } from "../../../domain/index.ts";
 import type { Engine } from "../../engine.ts";
 import { findBuilt } from "../../find-built.ts";
 import { createNodeEngine } from "../engine-files.ts";
@@ -16,6 +13,7 @@ const NODE_FLAGS = ["--no-warnings", "--max-old-space-size=64", "--disable-sigus
 /** In kilobytes, of the 8 MB that a process has, so that QuickJS reaches the end of its own stack first. Windows has 1 MB. */
 const FLAGS = process.platform === "win32" ? NODE_FLAGS : [...NODE_FLAGS, "--stack-size=3900"];
 
+export const WASM_FILE = "quickjs.wasm";
 /** The memory that programs start from; the build writes it beside the child. */
 export const IMAGE_FILE = "quickjs.image";
 /** The same, with functions that ask for another engine. */
@@ -27,19 +25,8 @@ const OVERLAP_MS = 20;
 /** `node` is the executable of the gateway itself: there is always one. */
 export function createQuickjsEngine(node: string, imageFile = IMAGE_FILE): Engine {
   const engine = createNodeEngine("quickjs", node, FLAGS, [
-    { from: findWasm(), at: "/engine/quickjs.wasm" },
+    { from: findBuilt("quickjs", WASM_FILE), at: "/engine/quickjs.wasm" },
     { from: findBuilt("quickjs", imageFile), at: "/engine/quickjs.image" },
   ]);
   return { ...engine, overlapMs: OVERLAP_MS, sealing: { makesThreads: false } };
-}
-
-function findWasm(): string {
-  try {
-    return createRequire(import.meta.url).resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm");
-  } catch (cause) {
-    throw new GloveboxError("SANDBOX_UNAVAILABLE", "The package of QuickJS is not installed", {
-      cause,
-      hint: "Install Glovebox again; in a clone run `npm ci`",
-    });
-  }
 }

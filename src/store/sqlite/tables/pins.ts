@@ -35,7 +35,7 @@ export function createPins({ database, read, write }: Connection): PinStore {
     list: (connector) =>
       read(() => (connector === undefined ? pinned.all() : pinnedOf.all(connector)).map(PINNED_TOOL.parse)),
     find: (connector, remoteName) => read(() => PIN.parseIfFound(select.get(connector, remoteName))),
-    claim: (rows) => write(() => rows.forEach((row) => claim.run(...PIN.toValues(row)))),
+    claim: (rows) => writeInBatches(rows, write, (row) => claim.run(...PIN.toValues(row))),
     name: (tools) =>
       write(() => {
         for (const { connector, remoteName, name = null } of tools) setName.run(name, connector, remoteName);
@@ -51,12 +51,29 @@ export function createPins({ database, read, write }: Connection): PinStore {
       }),
     held: (connector) =>
       read(() => (connector === undefined ? held.all() : heldOf.all(connector)).map(HELD_DEFINITION.parse)),
-    replaceHeld: (connector, rows) =>
-      write(() => {
-        releaseAll.run(connector);
-        for (const row of rows) hold.run(...HELD_DEFINITION.toValues({ ...row, connector }));
-      }),
+    async replaceHeld(connector, rows) {
+      await write(() => void releaseAll.run(connector));
+      await writeInBatches(rows, write, (row) => hold.run(...HELD_DEFINITION.toValues({ ...row, connector })));
+    },
   };
+}
+
+/** The size of the definitions that are written in one transaction. */
+const BATCH_CHARS = 512 * 1024;
+
+/** A server may list thousands of tools: several transactions, so that none of them holds the thread for long. */
+async function writeInBatches<Row extends { readonly definition: string }>(
+  rows: readonly Row[],
+  write: Connection["write"],
+  insert: (row: Row) => unknown,
+): Promise<void> {
+  for (let start = 0; start < rows.length;) {
+    let chars = 0;
+    const more = rows.slice(start).findIndex((row) => (chars += row.definition.length) > BATCH_CHARS);
+    const end = more < 0 ? rows.length : start + Math.max(1, more);
+    await write(() => rows.slice(start, end).forEach(insert));
+    start = end;
+  }
 }
 
 export function createShapes({ database, read, write }: Connection): ShapeStore {
