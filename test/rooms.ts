@@ -276,6 +276,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "parse-request.ts",
       "reach-near.ts",
       "reach-people.ts",
+      "render-search.ts",
       "serve-near.ts",
     ],
   },

@@ -12,7 +12,7 @@ import {
   sessionsSchema,
 } from "../src/surfaces/admin/contract.ts";
 import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
-import { failureSchema, ledgerSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
+import { failureSchema, ledgerSchema, statusSchema } from "../src/surfaces/admin/contract.ts";
 import { executionSchema, executionsSchema } from "../src/surfaces/admin/contract/executions.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
@@ -110,10 +110,6 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
     decide: async (id: string, verdict: "approve" | "reject", choice: DecisionChoice = {}) => {
       const body = JSON.stringify({ verdict, ...choice });
       return approvalAnswerSchema.parse(await change(() => ask(`/api/approvals/${id}`, undefined, body)));
-    },
-    tools: async (query: string, signal: AbortSignal) => {
-      const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
-      return toolsSchema.parse(await ask(path, signal));
     },
   };
 }

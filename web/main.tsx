@@ -6,10 +6,8 @@ import { createApi } from "./api.ts";
 import type { ApiError } from "./api.ts";
 import { App } from "./app.tsx";
 import { renderEntrance } from "./login/entrance.tsx";
-import { renderLogin } from "./login/login.ts";
 import { hasPasskeys } from "./login/passkeys.ts";
 import { followLinks } from "./router.ts";
-import { askForLogin } from "./login/step-up.ts";
 
 const NO_LOGINS = { password: false, providers: [] };
 
@@ -20,11 +18,17 @@ async function open(): Promise<void> {
   if (!root) throw new TypeError("The page has no element app");
   const code = takeCode();
   let canUsePasskeys = false;
-  const api = createApi(() => askForLogin(api, canUsePasskeys));
+  const api = createApi(async () => {
+    const { askForLogin } = await import("./login/step-up.ts");
+    return askForLogin(api, canUsePasskeys);
+  });
   const logins = await api.findLogins().catch(() => NO_LOGINS);
   const canLogIn = logins.password;
   canUsePasskeys = hasPasskeys(logins);
-  if (canLogIn && location.pathname === "/login") return renderLogin(openEntrance(root), api, logins);
+  if (canLogIn && location.pathname === "/login") {
+    const { renderLogin } = await import("./login/login.ts");
+    return renderLogin(openEntrance(root), api, logins);
+  }
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   followLinks();
   const onNoSession = (error: ApiError): void => {

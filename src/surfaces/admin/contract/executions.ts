@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini";
 
-import { callRecord, finding, isolation, labelSource, list, publicError } from "./base.ts";
+import { callRecord, effect, finding, isolation, labelSource, list, publicError } from "./base.ts";
 
 const executionState = z.enum(["running", "completed", "failed", "paused", "cancelled"]);
 const executionLine = {
@@ -32,6 +32,19 @@ export const executionsSchema = z.object({
   next: z.optional(z.string()),
 });
 
+/** Calls that a dry run did not make. */
+const dryRun = z.object({
+  writes: list(
+    z.object({
+      seq: z.number(),
+      tool: z.string(),
+      effect,
+      decision: z.enum(["allow", "ask"]),
+      args: z.optional(z.unknown()),
+    }),
+  ),
+});
+
 const executionResult = z.object({
   execution: z.string(),
   state: executionState,
@@ -51,6 +64,7 @@ const executionResult = z.object({
     }),
   ),
   findings: list(finding),
+  dryRun: z.optional(dryRun),
   truncated: z.optional(z.object({ handle: z.string(), bytes: z.number(), shape: z.string() })),
   labels: z.optional(list(labelSource)),
   stats: z.object({
