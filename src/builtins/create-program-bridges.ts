@@ -30,6 +30,7 @@ import type { RunSlice } from "../timing/index.ts";
 
 import { createBuiltins } from "./create-builtins.ts";
 import type { Describe } from "./create-describe.ts";
+import type { DraftBuiltinPowers, ProposedSkill } from "./create-draft.ts";
 import type { FetchPowers } from "./create-fetch.ts";
 import type { ToolSearch } from "./create-tool-search.ts";
 import type { ProgramNetwork } from "./program-network.ts";
@@ -48,6 +49,15 @@ interface BridgeRequest extends Pick<BridgeOptions, "onEvent"> {
 type TokenLender = NonNullable<GuestRequest["lender"]> & {
   notice(text: string, place: string, detail: { readonly tool: string }): Promise<void>;
 };
+
+/** Drafts of skills that programs propose. */
+interface ProgramDrafts {
+  fromProgram(
+    skill: ProposedSkill,
+    program: { readonly execution: ExecutionId; readonly labels: readonly string[] },
+    by: Principal,
+  ): ReturnType<DraftBuiltinPowers["draft"]>;
+}
 
 interface FileOwner {
   readonly principal: PrincipalId;
@@ -98,6 +108,7 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   readonly planCalls: (request: BridgeRequest, snapshot: CatalogSnapshot) => CallPlan | undefined;
   readonly search: ToolSearch;
   readonly describe: Describe;
+  readonly skills: { readonly door: { readonly drafts: ProgramDrafts } };
   /** Applies the operator's effects and labels to a tool of Glovebox itself. */
   readonly stateTool: NonNullable<FetchPowers["state"]>;
 }
@@ -120,6 +131,7 @@ export function createProgramBridges(
     const { id } = execution;
     const lending = options.secrets.open(execution);
     const plan = options.planCalls(request, snapshot);
+    const flow = flows.open({ principal, execution: id, snapshot, ...defined({ plan }) });
     return openBridge({
       ...run,
       execution: id,
@@ -129,7 +141,7 @@ export function createProgramBridges(
       limits,
       ledger,
       report,
-      flow: flows.open({ principal, execution: id, snapshot, ...defined({ plan }) }),
+      flow,
       ...defined({
         preview,
         plan,
@@ -139,7 +151,7 @@ export function createProgramBridges(
         learn: shapes && ((tool: Tool, args: JsonObject, value: Json) => shapes.observe(principal, tool, args, value)),
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
-      builtins: createProgramBuiltins(options, { request, snapshot, lending }),
+      builtins: createProgramBuiltins(options, { request, snapshot, lending, flow, id }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.takeCall(principal, tool),
       isLenient: (tool) => tool.origin.kind === "upstream" && catalog.connectorOf(tool).isLenient === true,
@@ -153,11 +165,13 @@ interface ProgramContext {
   readonly request: BridgeRequest;
   readonly snapshot: CatalogSnapshot;
   readonly lending: TokenLender | undefined;
+  readonly flow: NonNullable<BridgeOptions["flow"]>;
+  readonly id: ExecutionId;
 }
 
 function createProgramBuiltins(
-  { network, secrets, results, flows, search, describe, stateTool }: ProgramBridgesOptions,
-  { request, snapshot, lending }: ProgramContext,
+  { network, secrets, results, flows, search, describe, skills, stateTool }: ProgramBridgesOptions,
+  { request, snapshot, lending, flow, id }: ProgramContext,
 ): NonNullable<BridgeOptions["builtins"]> {
   const { principal } = request;
   return createBuiltins({
@@ -171,6 +185,10 @@ function createProgramBuiltins(
       // Labels come first: an error names fields of the kept result, too.
       await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
       return (await results.read(principal.id, handle, query, spend)).value;
+    },
+    draft: (skill) => {
+      const labels = [...new Set(flow.sources().map(({ label }) => label))];
+      return skills.door.drafts.fromProgram(skill, { execution: id, labels }, principal);
     },
     send: secrets.guard(network.sendFor(request, lending)),
     check: network.checkFor(request),

@@ -6,6 +6,8 @@ import type { CatalogSnapshot, Instant, Principal } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { bindGrants } from "./check-submission.ts";
+import { openSkillDrafts } from "./open-drafts.ts";
+import type { DraftPowers, SkillDrafts } from "./open-drafts.ts";
 import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
 import { openSkillDesk } from "./open-desk.ts";
@@ -29,6 +31,7 @@ export interface SkillRecords {
   readonly signer: SkillSigner;
   readonly timebox: Timebox;
   readonly runTests: RunTests;
+  readonly readRun: DraftPowers["readRun"];
   readonly now: () => Instant;
   readonly onChanged: () => Promise<void>;
 }
@@ -59,6 +62,8 @@ export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw"> {
   list(): Promise<readonly (ListedSkill & { readonly summary?: string })[]>;
   /** Another value after every change. */
   revision(): Promise<number>;
+  /** What people and programs propose. */
+  readonly drafts: SkillDrafts;
   /** Why this person may not approve the version; `undefined` if they may. */
   findRefusal(version: Pick<ListedSkill, "author" | "name" | "version">, by: Principal): string | undefined;
 }
@@ -95,6 +100,7 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     show: async (choice) => mark(await desk.show(choice), await takeSnapshot("some")),
     revision: () => powers.store.revision(),
+    drafts: openSkillDrafts({ ...powers, bind, readRun: records.readRun }),
     findRefusal: (version, by) => findRefusal(version, by, powers.separates),
     submit: async (files, by) => {
       const grants = await bind(parseSkill(files));

@@ -1,7 +1,7 @@
 /** Versions of skills for people who decide about them: finding one, changing its state, and signing it. */
 
 import { GloveboxError, defined, hasRole } from "../domain/index.ts";
-import type { Instant, JsonObject, Principal } from "../domain/index.ts";
+import type { Instant, JsonObject, Principal, PrincipalId } from "../domain/index.ts";
 import type { Ledger, LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { parseSkill } from "./parse-skill.ts";
@@ -40,6 +40,8 @@ export interface SubmittedSkill {
   readonly files: SkillFiles;
   readonly grants: readonly SkillGrant[];
   readonly origin: JsonObject;
+  /** By default who submits it. */
+  readonly author?: PrincipalId;
 }
 
 interface Decided {
@@ -159,7 +161,7 @@ export async function sign(
 
 /** Returns the version that waits already if it is the same. */
 export async function insert(
-  { files: all, grants: granted, origin }: SubmittedSkill,
+  { files: all, grants: granted, origin, author }: SubmittedSkill,
   by: Principal,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
@@ -173,8 +175,8 @@ export async function insert(
   await ledger.write({ actor: by.id, action: "skill.submitted", subject: name, detail: { digest, origin } }, "flushed");
   const bodies = new Map([...files].flatMap(([path, body]) => (digests[path] ? [[digests[path], body]] : [])));
   const content = { name, address, digest, bodies, grants, files: JSON.stringify(digests) };
-  const version = { origin: JSON.stringify(origin), state: "pending_review", author: by.id, createdAt: now() } as const;
-  const inserted = await store.insert({ ...content, ...version });
+  const version = { origin: JSON.stringify(origin), state: "pending_review", createdAt: now() } as const;
+  const inserted = await store.insert({ ...content, ...version, author: author ?? by.id });
   if (inserted.kind === "inserted") return listSkill(inserted.row, powers);
   throw conflict(`Another skill is ${address} in programs already`, "Choose another name in SKILL.md");
 }

@@ -16,6 +16,7 @@ import type {
 import type { ApprovalDesk, createClientApprovals } from "../policy/index.ts";
 import type { Identity, TokenScope } from "../identity/index.ts";
 import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
+import type { LedgerReader } from "../ledger/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
 import type { GatewaySkills } from "../skills/index.ts";
 import type { OperatorDoor } from "./operator-records.ts";
@@ -50,7 +51,7 @@ export const ALWAYS_SCOPES = ["always-arguments", "always-tool"] as const satisf
   ApprovalDesk["propose"]
 >[1][];
 
-/** A record of the ledger without its place in the chain. */
+/** A record of the ledger. */
 export interface LedgerLine {
   readonly seq: number;
   readonly at: Instant;
@@ -58,6 +59,8 @@ export interface LedgerLine {
   readonly action: string;
   readonly subject: string;
   readonly detail: JsonObject;
+  readonly previous: string;
+  readonly digest: string;
 }
 
 /** What MCP clients may answer for the person behind them. */
@@ -106,7 +109,7 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   /** All executions, with the power to cancel one. For operators' surfaces only, never for MCP. */
   readonly history: ExecutionControl;
   /** Records of the ledger, newest first. */
-  records(query: { readonly limit: number; readonly before?: number }): Promise<readonly LedgerLine[]>;
+  records(query: Parameters<LedgerReader["search"]>[0]): Promise<readonly LedgerLine[]>;
   health(): Health;
   /** Never rejects. Uses an answer that is less than a second old. */
   check(): Promise<GatewayCheck>;

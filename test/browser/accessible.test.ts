@@ -74,7 +74,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     servers: "suspicious text",
     tools: "github.createIssue",
     playground: "Show the plan",
-    ledger: "Record 2",
+    ledger: "call.ended",
     people: "No valid token",
     secrets: HOSTILE_SETTING,
     sessions: "(this browser)",

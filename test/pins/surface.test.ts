@@ -134,6 +134,7 @@ test("text passes the mask of secrets in these files only: the door, the ways in
     "connectors/openapi/credentials.ts",
     "connectors/openapi/request/read-response.ts",
     "execution/execution-log.ts",
+    "execution/replay/read-run.ts",
     "execution/replay/recording-file.ts",
     "execution/running-table.ts",
     "ledger/open-ledger.ts",

@@ -5,12 +5,15 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { openSkillGateway, toTexts } from "../../../test/fixtures/skill-gateway.ts";
+import type { Gateway } from "../gateway.ts";
+import { skillDraftSchema } from "./contract/skill-drafts.ts";
 import { skillReviewSchema, skillSchema, skillsSchema } from "./contract/skills.ts";
+import { createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 
-async function start(t: TestContext) {
+async function start(t: TestContext, more: Partial<Gateway> = {}) {
   const world = await openSkillGateway(t);
-  const { send } = await startApp(t, undefined, { skills: world.gateway.skills });
+  const { send } = await startApp(t, undefined, { skills: world.gateway.skills, ...more });
   const ask = async (path: string, body?: object) => {
     const method = body ? "POST" : "GET";
     const init = { method, headers: SESSION, ...(body && { body: JSON.stringify(body) }) };
@@ -101,4 +104,20 @@ test("bad bodies and unknown skills are refused, and other roles see nothing", a
     (await desk.list()).map(({ name, state }) => [name, state]),
     [["one", "pending_review"]],
   );
+});
+
+test("a person drafts a skill from an execution over the API, unless they may not see what it did", async (t) => {
+  const { ask, execute, review } = await start(t);
+  const { execution } = await execute('return (await shop.list({ owner: "acme", limit: 5 })).name');
+  const draft = { execution, name: "owner-list", description: "Lists.", keep: ["limit"] };
+  const { status, json } = await ask("/drafts", draft);
+  assert.equal(status, 200, JSON.stringify(json));
+  const { state, parameters } = skillDraftSchema.parse(json);
+  assert.deepEqual([state, parameters], ["pending_review", [{ name: "owner", value: "acme" }]]);
+  assert.deepEqual((await review("/owner-list")).origin, { kind: "execution", execution, by: "operator" });
+  assert.equal((await ask("/drafts", { execution: "ex_1" })).status, 400);
+  assert.equal((await ask("/drafts", { ...draft, more: 1 })).status, 400);
+  const approvals = { ...createMemoryGateway().approvals, showsArguments: () => false };
+  const blind = await start(t, { approvals });
+  assert.equal((await blind.ask("/drafts", draft)).status, 403);
 });

@@ -27,6 +27,10 @@ export function addSkills(program: Command, { addJsonCommand }: Commands): void 
   const skills = addJsonCommand(program, "skills", "list skills: their versions, states and digests", list);
   addJsonCommand(skills, "list", "the same", list);
   addJsonCommand(skills, "submit <folder>", "store the skill in a folder as a version that waits for review", submit);
+  addJsonCommand(skills, "create [name]", "draft a skill from a finished execution, for review", create)
+    .requiredOption("--from <execution>", "its literal arguments become parameters, and its recording the first test")
+    .option("--description <text>", "what it does; models choose it by this")
+    .option("--keep <parameter...>", "leave these parameters as the literals that they were");
   addJsonCommand(skills, "import <folder>", "the same, for a folder that another gateway exported", submit);
   addReviews(skills, { addJsonCommand });
   addJsonCommand(skills, "rollback <name>", "submit an earlier approved version again, for review", rollback).option(
@@ -72,6 +76,7 @@ function addReviews(skills: Command, { addJsonCommand }: Pick<Commands, "addJson
   );
 }
 
+const VALUE_CHARS = 200;
 const NUMBER = "this version";
 const DIGEST = "only if the version has this digest";
 
@@ -98,6 +103,29 @@ async function submit({ openGateway, principal, terminal, print }: Invocation, f
   const submitted = await gateway.skills.submit(files, principal);
   print(submitted, [describe(submitted)]);
   printLine(terminal.stderr, `Review it with \`glovebox skills show ${submitted.name}\``);
+}
+
+interface CreateSkillFlags {
+  readonly from: string;
+  readonly description?: string;
+  readonly keep?: string[];
+}
+
+async function create(
+  { flags, openGateway, principal, terminal, print }: Invocation<CreateSkillFlags>,
+  name: string | undefined,
+): Promise<void> {
+  await using gateway = await openGateway();
+  const { from, description, keep } = flags;
+  const drafted = await gateway.skills.drafts.fromExecution(from, { name, description, keep }, principal);
+  const parameters = drafted.parameters ?? [];
+  const lines = parameters.map((one) => `  ${one.name}: was ${capValue(JSON.stringify(one.value))}`);
+  print(drafted, [describe(drafted), ...lines]);
+  printLine(terminal.stderr, `Review it with \`glovebox skills show ${drafted.name}\``);
+}
+
+function capValue(text: string): string {
+  return text.length <= VALUE_CHARS ? text : `${text.slice(0, VALUE_CHARS).toWellFormed()}…`;
 }
 
 async function show({ flags, openRecords, print }: Invocation<ChoiceFlags>, name: string): Promise<void> {
