@@ -108,7 +108,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     people,
     close: () => resources.disposeAsync(),
   });
-  return { ...gateway, identity, agent: await identity.local() };
+  return { ...gateway, identity, agent: await identity.local(), vault: records.vault };
 }
 
 async function openRooms(settings: Settings, options: GatewayOptions, opened: AsyncDisposableStack) {

@@ -264,7 +264,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
   },
   "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
-    folders: ["admin", "cli", "demo", "mcp"],
+    folders: ["admin", "cli", "demo", "library", "mcp"],
     interface: [
       "describe-evidence.ts",
       "describe-scope.ts",

@@ -34,15 +34,13 @@ export interface PlannedUndo {
   readonly apply: () => void;
 }
 
-/** `undefined` if nothing was imported. Our configuration is first in the record and last in the undo. */
+/** Our configuration is first in the record and last in the undo. */
 export function planUndo(
-  stateFolder: string,
-  { seal, places }: { readonly seal: BackupSeal; readonly places: Places },
-): { readonly record: UndoRecord; readonly files: readonly PlannedUndo[] } | undefined {
+  record: UndoRecord,
+  { stateFolder, seal, places }: { readonly stateFolder: string; readonly seal: BackupSeal; readonly places: Places },
+): readonly PlannedUndo[] {
   const log = openUndoLog(stateFolder);
-  const record = log.read();
-  if (!record) return undefined;
-  const files = record.files.toReversed().map((file): PlannedUndo => {
+  return record.files.toReversed().map((file): PlannedUndo => {
     try {
       const open = (): string => log.open(file.realPath, seal);
       return { file, ...planFile(file, { open, places, isConfig: file.path === record.config }) };
@@ -50,7 +48,6 @@ export function planUndo(
       return { file, outcome: "failed", error: toError(file, thrown), apply: () => undefined };
     }
   });
-  return { record, files };
 }
 
 /** Undoes each file. The record is forgotten once all succeeded, so that the rest can be tried again. */

@@ -30,6 +30,8 @@ export interface ChangedFile {
 
 export interface UndoRecord {
   readonly config: string;
+  /** Beside it is the key of the backups. Written down, because the configuration may be broken later. */
+  readonly store: string;
   readonly files: readonly ChangedFile[];
   /** Secrets that the import added to the vault. */
   readonly secrets: readonly string[];
@@ -68,10 +70,12 @@ function parseRecord(text: string, path: string): UndoRecord {
   try {
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) throw damaged();
-    const { config, files, secrets } = value;
-    if (typeof config !== "string" || !Array.isArray(files) || !Array.isArray(secrets)) throw damaged();
+    const { config, store, files, secrets } = value;
+    if (typeof config !== "string" || typeof store !== "string" || !Array.isArray(files) || !Array.isArray(secrets))
+      throw damaged();
     return {
       config,
+      store,
       files: files.map((file: Json) => parseFile(file, damaged)),
       secrets: secrets.map((name: Json) => (typeof name === "string" ? name : "")),
     };

@@ -19,6 +19,7 @@ import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
 import type { LedgerReader } from "../ledger/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
 import type { GatewaySkills } from "../skills/index.ts";
+import type { Vault } from "../vault/index.ts";
 import type { OperatorDoor } from "./operator-records.ts";
 import type { PeopleGuide } from "./reach-people.ts";
 
@@ -124,6 +125,7 @@ export interface OpenGateway extends Gateway {
   readonly identity: Identity;
   /** The principal of local clients. */
   readonly agent: Principal;
+  readonly vault: Pick<Vault, "list" | "remove" | "set">;
 }
 
 /** Everything that the MCP surface needs from the rest of the product. */

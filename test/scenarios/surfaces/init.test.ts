@@ -1,7 +1,7 @@
 /** The built product imports the servers of clients, a client starts what was written, and everything is undone. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { before, describe, it } from "node:test";
 import { spawnSync } from "node:child_process";
@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-import { makeHome } from "../../../src/onboarding/fixtures/homes.ts";
+import { HOMES, makeHome } from "../../../src/onboarding/fixtures/homes.ts";
 import { LAUNCHER, runGlovebox } from "../../fixtures/product.ts";
 import { runAtTerminal, withoutTerminal } from "../../fixtures/terminal.ts";
 
@@ -86,6 +86,25 @@ describe("glovebox init and eject", () => {
       const again = await run("eject", "--yes", "--json");
       assert.deepEqual(JSON.parse(again.stdout).files, []);
     });
+  });
+});
+
+describe("glovebox init with every client", () => {
+  const files = Object.assign({}, ...Object.values(HOMES)) as Record<string, string>;
+  const { home } = makeHome(files);
+  const run = (...args: readonly string[]) => runGlovebox([...args, "--home", home], { folder: home });
+
+  it("writes a configuration that is valid, and eject works after it was broken by hand", async () => {
+    const { code, stderr, stdout } = await run("init", "--yes", "--json");
+    assert.equal(code, 0, stderr);
+    const { config, servers } = JSON.parse(stdout);
+    assert.ok(servers.length > 10, stdout);
+    const listed = await runGlovebox(["policy", "--config", config], { folder: home });
+    assert.equal(listed.code, 0, listed.stderr);
+    writeFileSync(config, readFileSync(config, "utf8").replace("{", "{ broken"));
+    const eject = await run("eject", "--yes");
+    assert.equal(eject.code, 0, eject.stderr);
+    for (const [path, text] of Object.entries(files)) assert.equal(readFileSync(join(home, path), "utf8"), text, path);
   });
 });
 
