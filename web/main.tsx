@@ -6,7 +6,6 @@ import { createApi } from "./api.ts";
 import type { ApiError } from "./api.ts";
 import { App } from "./app.tsx";
 import { renderEntrance } from "./login/entrance.tsx";
-import { hasPasskeys } from "./login/passkeys.ts";
 import { followLinks } from "./router.ts";
 
 const NO_LOGINS = { password: false, providers: [] };
@@ -17,14 +16,15 @@ async function open(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) throw new TypeError("The page has no element app");
   const code = takeCode();
-  let canUsePasskeys = false;
   const api = createApi(async () => {
-    const { askForLogin } = await import("./login/step-up.ts");
-    return askForLogin(api, canUsePasskeys);
+    const [{ askForLogin }, { hasPasskeys }] = await Promise.all([
+      import("./login/step-up.ts"),
+      import("./login/passkeys.ts"),
+    ]);
+    return askForLogin(api, hasPasskeys(logins));
   });
   const logins = await api.findLogins().catch(() => NO_LOGINS);
   const canLogIn = logins.password;
-  canUsePasskeys = hasPasskeys(logins);
   if (canLogIn && location.pathname === "/login") {
     const { renderLogin } = await import("./login/login.ts");
     return renderLogin(openEntrance(root), api, logins);

@@ -78,7 +78,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     people: "No valid token",
     secrets: HOSTILE_SETTING,
     sessions: "(this browser)",
-    setup: "was called",
+    setup: "agent:test called",
   };
   for (const [part, text] of Object.entries(parts)) {
     await page.goto(`${listener.url}/${part}`);

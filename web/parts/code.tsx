@@ -30,6 +30,9 @@ interface CodeProps {
   readonly onSelect?: (seq: number) => void;
 }
 
+/** Above it, lines that are not in view are not laid out. */
+const MANY_LINES = 500;
+
 export function Code(props: CodeProps) {
   const { source, hits = [], findings = [], errorLine, calls = [], selectedCall, onSelect } = props;
   const code = source.replace(/\n+$/, "");
@@ -39,7 +42,13 @@ export function Code(props: CodeProps) {
   const target = hits[0] ?? errorLine ?? [...byLine].find(([, seqs]) => includes(seqs, selectedCall))?.[0];
   useEffect(() => showLine(scroll.current, target), [target, lines]);
   return (
-    <div class="code" tabIndex={0} role="region" aria-label="Program" ref={scroll}>
+    <div
+      class={lines.length > MANY_LINES ? "code long" : "code"}
+      tabIndex={0}
+      role="region"
+      aria-label="Program"
+      ref={scroll}
+    >
       <ol>
         {lines.map((spans, index) => {
           const number = index + 1;

@@ -1,6 +1,6 @@
 /** Keys of a list: `J` and `K` move, `Enter` opens. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { navigate } from "../router.ts";
 import { takesKeys } from "../shortcuts.ts";
@@ -29,11 +29,13 @@ export function useRowKeys(addresses: readonly string[]): number {
 
 /** `key` calls `act`, unless a field has the focus. */
 export function useKey(key: string, act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== key || !takesKeys(event)) return;
       event.preventDefault();
-      act();
+      latest.current();
     };
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);

@@ -21,6 +21,7 @@ import type { OauthServer } from "./oauth-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
 import { createReplayRoutes } from "./replay-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSetupRoutes } from "./setup-routes.ts";
 import { createSecretRoutes } from "./secret-routes.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
@@ -192,6 +193,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
     createToolRoutes(gateway, () => identity.local()),
   );
   app.route("/api/playground", createPlaygroundRoutes(gateway));
+  app.route("/api/setup", createSetupRoutes(options));
   app.route("/api", createApiRoutes(gateway));
   const files = readWebFiles(options.webFolder);
   app.get("*", async (c, next) => {

@@ -8,6 +8,7 @@ import { toPlainJson } from "../../../src/text/escape-hidden.ts";
 import type { Api } from "../../api.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { ActionButton } from "../../parts/action.tsx";
+import { cancelExecution, listExecutions } from "../../parts/executions-api.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/frame.tsx";
 import { Loading } from "../../parts/notice.tsx";
@@ -16,6 +17,7 @@ import { Visible, saveFile } from "../../parts/text.tsx";
 import { formatDuration } from "../../parts/time.tsx";
 import { navigate } from "../../router.ts";
 import { toTitle } from "../../parts/title.ts";
+import { MakeSkill } from "./make-skill.tsx";
 
 interface ActionsProps {
   readonly api: Api;
@@ -24,7 +26,7 @@ interface ActionsProps {
   readonly reload: () => void;
 }
 
-type Opened = "replay" | "compare" | undefined;
+type Opened = "replay" | "compare" | "skill" | undefined;
 
 export function Actions({ api, roles, details, reload }: ActionsProps) {
   const { id, state, source } = details;
@@ -41,7 +43,7 @@ export function Actions({ api, roles, details, reload }: ActionsProps) {
         <ActionButton
           label="Cancel"
           confirm="Cancel this execution for good"
-          run={() => api.cancel(id).finally(reload)}
+          run={() => cancelExecution(api, id).finally(reload)}
         />
       )}
       {isOperator && source !== undefined && (
@@ -55,6 +57,12 @@ export function Actions({ api, roles, details, reload }: ActionsProps) {
       <button class="btn quiet" type="button" onClick={() => open("compare")}>
         Compare
       </button>
+      {state === "completed" && source !== undefined && source !== "" && (
+        <button class="btn quiet" type="button" onClick={() => open("skill")}>
+          Make a skill
+        </button>
+      )}
+      {opened === "skill" && <MakeSkill {...{ api, id }} onClose={() => open(undefined)} />}
       {opened === "replay" && <Replay {...{ api, details }} onClose={() => open(undefined)} />}
       {opened === "compare" && <ChooseOther {...{ api, details }} onClose={() => open(undefined)} />}
     </>
@@ -136,7 +144,7 @@ const OFFERED = 10;
 
 /** Latest executions of the same principal, or any other by its id. */
 function ChooseOther({ api, details: { id, principal }, onClose }: DialogProps) {
-  const load = () => api.executions({ limit: OFFERED + 1, principal });
+  const load = () => listExecutions(api, { limit: OFFERED + 1, principal });
   const { value, error } = useAnswer(load, { key: `others ${id}`, topics: [] });
   const [typed, setTyped] = useState("");
   const others = value?.executions.filter((one) => one.id !== id).slice(0, OFFERED) ?? [];

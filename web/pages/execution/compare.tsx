@@ -6,6 +6,7 @@ import type { Api } from "../../api.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { LineDiff } from "../../parts/diff.tsx";
 import { Problem } from "../../parts/frame.tsx";
+import { showExecution } from "../../parts/executions-api.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { State } from "../../parts/status.tsx";
 import { formatBytes, formatDuration, formatTime } from "../../parts/time.tsx";
@@ -14,13 +15,13 @@ import { formatBytes, formatDuration, formatTime } from "../../parts/time.tsx";
 const COMPARED_CHARS = 200_000;
 
 interface CompareProps {
-  readonly api: Pick<Api, "execution">;
+  readonly api: Pick<Api, "read">;
   readonly details: ExecutionAnswer;
   readonly other: string;
 }
 
 export function Compare({ api, details, other }: CompareProps) {
-  const { value, error } = useAnswer(() => api.execution(other), { key: other, topics: ["executions"] });
+  const { value, error } = useAnswer(() => showExecution(api, other), { key: other, topics: ["executions"] });
   return (
     <>
       <div class="row tight">

@@ -7,6 +7,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import type { PageProps } from "../../page-props.ts";
 import { Code } from "../../parts/code.tsx";
 import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { showExecution } from "../../parts/executions-api.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { State, Tag } from "../../parts/status.tsx";
 import { CopyButton, Visible } from "../../parts/text.tsx";
@@ -19,7 +20,10 @@ import { placeCalls } from "./timeline.ts";
 import { Waterfall } from "./waterfall.tsx";
 
 export function Page({ api, id, roles }: PageProps & { readonly id: string }) {
-  const { value, error, reload } = useAnswer(() => api.execution(id), { key: id, topics: ["executions", "approvals"] });
+  const { value, error, reload } = useAnswer(() => showExecution(api, id), {
+    key: id,
+    topics: ["executions", "approvals"],
+  });
   const other = place.value.query.get("with");
   const title = (
     <>

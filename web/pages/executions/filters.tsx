@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { ExecutionQuery } from "../../api.ts";
+import type { ExecutionQuery } from "../../parts/executions-api.ts";
 import { SearchBox } from "../../parts/list.tsx";
 import { useKey } from "../../parts/use-rows.ts";
 import { navigate, place, withQuery } from "../../router.ts";

@@ -7,6 +7,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import type { ListedExecution, PageProps } from "../../page-props.ts";
 import { Empty, Head, Problem } from "../../parts/frame.tsx";
 import { Pager } from "../../parts/list.tsx";
+import { listExecutions } from "../../parts/executions-api.ts";
 import { Loading } from "../../parts/notice.tsx";
 import { Command } from "../../parts/text.tsx";
 import { useRowKeys } from "../../parts/use-rows.ts";
@@ -20,7 +21,7 @@ const MAX_ROWS = 1_000;
 export function Page({ api, status }: PageProps) {
   const values = readFilters();
   const key = JSON.stringify(values);
-  const load = () => api.executions(toExecutionQuery(values, PAGE));
+  const load = () => listExecutions(api, toExecutionQuery(values, PAGE));
   const { value, error } = useAnswer(load, { key, topics: ["executions"] });
   const list = useSteadyRows(key, value);
   const [older, setOlder] = useState<ExecutionsAnswer>();
@@ -28,7 +29,7 @@ export function Page({ api, status }: PageProps) {
   const rows = merge(list.rows, older?.executions ?? []);
   const next = older ? older.next : value?.next;
   const showOlder = async (): Promise<void> => {
-    const page = await api.executions({ ...toExecutionQuery(values, PAGE), before: next });
+    const page = await listExecutions(api, { ...toExecutionQuery(values, PAGE), before: next });
     setOlder({ ...page, executions: [...(older?.executions ?? []), ...page.executions] });
   };
   const selected = useRowKeys(rows.map(({ id }) => `/executions/${id}`));

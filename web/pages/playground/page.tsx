@@ -9,6 +9,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import type { PageProps } from "../../page-props.ts";
 import { ActionButton } from "../../parts/action.tsx";
 import { Editor } from "../../parts/editor.tsx";
+import { showExecution } from "../../parts/executions-api.ts";
 import { Head, Problem } from "../../parts/frame.tsx";
 import { State } from "../../parts/status.tsx";
 import { formatBytes } from "../../parts/time.tsx";
@@ -88,8 +89,8 @@ function Help() {
 }
 
 /** The execution, live until it has ended. */
-function Result({ api, id }: { readonly api: Pick<Api, "execution">; readonly id: string }) {
-  const { value, error } = useAnswer(() => api.execution(id), { key: id, topics: ["executions", "approvals"] });
+function Result({ api, id }: { readonly api: Pick<Api, "read">; readonly id: string }) {
+  const { value, error } = useAnswer(() => showExecution(api, id), { key: id, topics: ["executions", "approvals"] });
   const [selected, select] = useState<number>();
   if (error && !value) return <Problem message={error.message} />;
   if (!value) return null;
