@@ -32,6 +32,15 @@ interface CodeProps {
 
 /** Above it, lines that are not in view are not laid out. */
 const MANY_LINES = 500;
+/** A longer program is shown by its beginning, and whole on request. */
+const FIRST_LINES = 1_000;
+
+/** For the line below a program. */
+export function countLines(source: string): string {
+  const lines = source.replace(/\n+$/, "").split("\n").length;
+  if (lines > FIRST_LINES) return `${lines} lines`;
+  return lines === 1 ? "1 line, shown in full" : `${lines} lines, shown in full`;
+}
 
 export function Code(props: CodeProps) {
   const { source, hits = [], findings = [], errorLine, calls = [], selectedCall, onSelect } = props;
@@ -39,8 +48,11 @@ export function Code(props: CodeProps) {
   const { lines, places } = useProgram(code, [...new Set(calls.map(({ tool }) => tool))]);
   const byLine = placeCalls(calls, places);
   const scroll = useRef<HTMLDivElement>(null);
+  const [isWhole, setWhole] = useState(false);
   const target = hits[0] ?? errorLine ?? [...byLine].find(([, seqs]) => includes(seqs, selectedCall))?.[0];
   useEffect(() => showLine(scroll.current, target), [target, lines]);
+  const isAll = isWhole || lines.length <= FIRST_LINES || (target ?? 0) > FIRST_LINES;
+  const shown = isAll ? lines : lines.slice(0, FIRST_LINES);
   return (
     <div
       class={lines.length > MANY_LINES ? "code long" : "code"}
@@ -50,7 +62,7 @@ export function Code(props: CodeProps) {
       ref={scroll}
     >
       <ol>
-        {lines.map((spans, index) => {
+        {shown.map((spans, index) => {
           const number = index + 1;
           const seqs = byLine.get(number) ?? [];
           const isHit = hits.includes(number);
@@ -70,6 +82,14 @@ export function Code(props: CodeProps) {
           );
         })}
       </ol>
+      {!isAll && (
+        <p class="more-lines">
+          The first {FIRST_LINES} of {lines.length} lines are shown.{" "}
+          <button class="btn small" type="button" onClick={() => setWhole(true)}>
+            Show all
+          </button>
+        </p>
+      )}
     </div>
   );
 }

@@ -41,9 +41,15 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+/** A function makes a long text when it is needed. */
+export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
   return (
-    <button class="btn quiet small" type="button" aria-label={label} onClick={() => void copy(text)}>
+    <button
+      class="btn quiet small"
+      type="button"
+      aria-label={label}
+      onClick={() => void copy(typeof text === "string" ? text : text())}
+    >
       Copy
     </button>
   );

@@ -5,7 +5,7 @@ import { approvalReviewSchema } from "../../../src/surfaces/admin/contract.ts";
 import type { ApprovalReviewAnswer } from "../../../src/surfaces/admin/contract.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { ListedApproval, PageProps } from "../../page-props.ts";
-import { Code } from "../../parts/code.tsx";
+import { Code, countLines } from "../../parts/code.tsx";
 import { Empty, Head } from "../../parts/frame.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { State, Tag } from "../../parts/status.tsx";
@@ -191,7 +191,6 @@ function ReadBefore({ approval: { labels } }: { readonly approval: ListedApprova
 
 function Program({ review: { execution, places, calls } }: { readonly review: ApprovalReviewAnswer }) {
   if (!execution || execution.source === "") return null;
-  const lines = execution.source.trimEnd().split("\n").length;
   return (
     <section>
       <div class="panel">
@@ -206,7 +205,7 @@ function Program({ review: { execution, places, calls } }: { readonly review: Ap
         </div>
         <Code source={execution.source} hits={places.map(({ line }) => line)} calls={calls} />
         <div class="panel-f">
-          <span>{lines === 1 ? "1 line" : `${lines} lines`}, shown in full</span>
+          <span>{countLines(execution.source)}</span>
         </div>
       </div>
     </section>

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 
 import type { ExecutionAnswer } from "../../../src/surfaces/admin/contract/executions.ts";
-import { toPlainJson } from "../../../src/text/escape-hidden.ts";
+import { toPlainJson, toVisible } from "../../../src/text/escape-hidden.ts";
 import { Problem } from "../../parts/frame.tsx";
 import { CopyButton, Visible, saveFile } from "../../parts/text.tsx";
 import { formatBytes, formatDuration } from "../../parts/time.tsx";
@@ -72,7 +72,8 @@ function toTable(value: unknown): { readonly columns: readonly string[]; readonl
 }
 
 function Value({ value, name }: { readonly value: unknown; readonly name: string }) {
-  const text = useMemo(() => toPlainJson(value, 2), [value]);
+  const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
+  const whole = (): string => toPlainJson(value, 2);
   const table = useMemo(() => toTable(value), [value]);
   const [isTable, setTable] = useState(true);
   const isLong = text.length > SHOWN_CHARS;
@@ -98,8 +99,8 @@ function Value({ value, name }: { readonly value: unknown; readonly name: string
                 </button>
               </span>
             )}
-            <CopyButton text={text} label="Copy the result" />
-            <button class="btn quiet small" type="button" onClick={() => saveFile(name, text)}>
+            <CopyButton text={whole} label="Copy the result" />
+            <button class="btn quiet small" type="button" onClick={() => saveFile(name, whole())}>
               Save
             </button>
           </span>
@@ -108,7 +109,7 @@ function Value({ value, name }: { readonly value: unknown; readonly name: string
           <ValueTable {...shown} />
         ) : (
           <pre class="plain value" tabIndex={0} aria-label="Value">
-            {isLong ? `${text.slice(0, SHOWN_CHARS)}…` : text}
+            {toVisible(isLong ? `${text.slice(0, SHOWN_CHARS)}…` : text)}
           </pre>
         )}
         {shown && Array.isArray(value) && value.length > SHOWN_ROWS && (

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { ExecutionAnswer } from "../../../src/surfaces/admin/contract/executions.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { PageProps } from "../../page-props.ts";
-import { Code } from "../../parts/code.tsx";
+import { Code, countLines } from "../../parts/code.tsx";
 import { Empty, Head, Problem } from "../../parts/frame.tsx";
 import { showExecution } from "../../parts/executions-api.ts";
 import { Loading } from "../../parts/notice.tsx";
@@ -101,10 +101,9 @@ function Details({ details }: { readonly details: ExecutionAnswer }) {
 }
 
 function ProgramFacts({ source, findings }: { readonly source: string; readonly findings: number }) {
-  const lines = source.replace(/\n+$/, "").split("\n").length;
   return (
     <div class="panel-f">
-      <span>{lines === 1 ? "1 line" : `${lines} lines`}, shown in full</span>
+      <span>{countLines(source)}</span>
       <span>{formatBytes(source.length)}</span>
       {findings > 0 && <span>{findings === 1 ? "1 finding" : `${findings} findings`}</span>}
     </div>
