@@ -3,7 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 import type { SessionAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
-import type { Api, ApiError } from "./api.ts";
+import { ApiError } from "./api.ts";
+import type { Api } from "./api.ts";
 import { isBroken, useAttention } from "./attention.ts";
 import { createLive } from "./live/live.ts";
 import { useAnswer } from "./live/use-answer.ts";
@@ -32,7 +33,14 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
   useEffect(() => {
     if (error?.kind === "session") onNoSession(error);
   }, [error]);
-  useEffect(() => createLive({ canPoll }).start(), []);
+  useEffect(() => {
+    const isReachable = () =>
+      api.session().then(
+        () => true,
+        (thrown: unknown) => !(thrown instanceof ApiError && thrown.kind === "away"),
+      );
+    createLive({ canPoll, isReachable }).start();
+  }, []);
   const approvals = waiting.value?.approvals ?? [];
   useAttention(approvals.map(({ id, tool }) => ({ id, tool })));
   const { path } = place.value;
