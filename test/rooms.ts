@@ -278,6 +278,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "parse-request.ts",
       "reach-near.ts",
       "reach-people.ts",
+      "render-search.ts",
       "review-policy.ts",
       "serve-near.ts",
       "sum-usage.ts",

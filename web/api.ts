@@ -3,17 +3,10 @@
 import { config } from "zod/mini";
 import type { ZodMiniType } from "zod/mini";
 
-import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
-import {
-  STEP_UP,
-  loginSchema,
-  proposedRuleSchema,
-  sessionSchema,
-  sessionsSchema,
-} from "../src/surfaces/admin/contract.ts";
+import { approvalAnswerSchema, approvalsSchema } from "../src/surfaces/admin/contract.ts";
+import { STEP_UP, loginSchema, sessionSchema, sessionsSchema } from "../src/surfaces/admin/contract.ts";
 import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
-import { failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
-import { executionSchema, executionsSchema } from "../src/surfaces/admin/contract/executions.ts";
+import { failureSchema, statusSchema } from "../src/surfaces/admin/contract.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
 /** The page's content security policy forbids making code from text, so the parser must not try. */
@@ -34,13 +27,6 @@ export class ApiError extends Error {
 }
 
 export type Api = ReturnType<typeof createApi>;
-
-interface ExecutionQuery {
-  readonly limit: number;
-  readonly before?: string | undefined;
-  readonly state?: string;
-  readonly search?: string;
-}
 
 interface DecisionChoice {
   readonly scope?: DecidedScope | undefined;
@@ -89,23 +75,10 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
       return schema.parse(await change(() => read(path, { method, headers, body: JSON.stringify(body) })));
     },
     status: async () => statusSchema.parse(await ask("/api/status")),
-    executions: async (query: ExecutionQuery) =>
-      executionsSchema.parse(await ask(`/api/executions?${toQuery({ ...query })}`)),
-    execution: async (id: string) => executionSchema.parse(await ask(`/api/executions/${id}`)),
-    cancel: async (id: string) =>
-      executionSchema.parse(await change(() => ask(`/api/executions/${id}/cancel`, undefined, "{}"))),
     approvals: async (isAll = false) => approvalsSchema.parse(await ask(`/api/approvals${isAll ? "?all=true" : ""}`)),
-    approval: async (id: string) => approvalReviewSchema.parse(await ask(`/api/approvals/${id}`)),
-    /** The rule that a decision for good would write. */
-    proposeRule: async (id: string, scope: DecidedScope) =>
-      proposedRuleSchema.parse(await ask(`/api/approvals/${id}/rule?scope=${scope}`)),
     decide: async (id: string, verdict: "approve" | "reject", choice: DecisionChoice = {}) => {
       const body = JSON.stringify({ verdict, ...choice });
       return approvalAnswerSchema.parse(await change(() => ask(`/api/approvals/${id}`, undefined, body)));
-    },
-    tools: async (query: string, signal: AbortSignal) => {
-      const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
-      return toolsSchema.parse(await ask(path, signal));
     },
   };
 }

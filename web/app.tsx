@@ -1,9 +1,10 @@
 /** The page of a person who is logged in: which part is shown, and what every part shares. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import type { SessionAnswer, StatusAnswer } from "../src/surfaces/admin/contract.ts";
-import type { Api, ApiError } from "./api.ts";
+import { ApiError } from "./api.ts";
+import type { Api } from "./api.ts";
 import { isBroken, useAttention } from "./attention.ts";
 import { createLive } from "./live/live.ts";
 import { useAnswer } from "./live/use-answer.ts";
@@ -27,11 +28,19 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
   const session = useAnswer(() => api.session(), { key: "session", topics: ["servers", "approvals"] });
   const status = useAnswer(() => api.status(), { key: "status", topics: ["servers"] });
   const waiting = useAnswer(() => api.approvals(), { key: "waiting", topics: ["approvals"] });
+  const setup = useSetupBadge(api, status.value);
   const error = session.error ?? status.error ?? waiting.error;
   useEffect(() => {
     if (error?.kind === "session") onNoSession(error);
   }, [error]);
-  useEffect(() => createLive({ canPoll }).start(), []);
+  useEffect(() => {
+    const isReachable = () =>
+      api.session().then(
+        () => true,
+        (thrown: unknown) => !(thrown instanceof ApiError && thrown.kind === "away"),
+      );
+    createLive({ canPoll, isReachable }).start();
+  }, []);
   const approvals = waiting.value?.approvals ?? [];
   useAttention(approvals.map(({ id, tool }) => ({ id, tool })));
   const { path } = place.value;
@@ -42,6 +51,7 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
       badges={{
         "/approvals": toBadge(approvals.length, "wait", "waiting"),
         "/servers": toBadge(broken, "bad", "need attention"),
+        "/setup": setup,
       }}
       roles={session.value?.roles ?? []}
       about={status.value ? describeGateway(status.value) : ""}
@@ -52,6 +62,21 @@ export function App({ api, canLogIn, onNoSession }: AppProps) {
       {status.value && session.value && <Part {...toPageProps(api, status.value, session.value)} path={path} />}
     </Frame>
   );
+}
+
+/** How many steps are done, until a client has made a real call and all are. */
+function useSetupBadge(api: Api, status: StatusAnswer | undefined): Badge | undefined {
+  const [isProved, setProved] = useState(false);
+  const load = async () => {
+    if (!status) return undefined;
+    const { countSteps } = await import("./pages/setup/badge.ts");
+    return countSteps(api, status);
+  };
+  const key = `setup ${status?.upstreams.map(({ state }) => state).join() ?? ""}`;
+  const { value } = useAnswer(load, { key, topics: isProved ? [] : ["executions"] });
+  useEffect(() => setProved(value?.isProved === true), [value?.isProved]);
+  if (!value || value.done === value.all) return undefined;
+  return { text: `${value.done}/${value.all}`, tone: "run", words: "steps are done" };
 }
 
 /** Without a count, a link has no badge. */

@@ -6,10 +6,7 @@ import { createApi } from "./api.ts";
 import type { ApiError } from "./api.ts";
 import { App } from "./app.tsx";
 import { renderEntrance } from "./login/entrance.tsx";
-import { renderLogin } from "./login/login.ts";
-import { hasPasskeys } from "./login/passkeys.ts";
 import { followLinks } from "./router.ts";
-import { askForLogin } from "./login/step-up.ts";
 
 const NO_LOGINS = { password: false, providers: [] };
 
@@ -19,12 +16,19 @@ async function open(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) throw new TypeError("The page has no element app");
   const code = takeCode();
-  let canUsePasskeys = false;
-  const api = createApi(() => askForLogin(api, canUsePasskeys));
+  const api = createApi(async () => {
+    const [{ askForLogin }, { hasPasskeys }] = await Promise.all([
+      import("./login/step-up.ts"),
+      import("./login/passkeys.ts"),
+    ]);
+    return askForLogin(api, hasPasskeys(logins));
+  });
   const logins = await api.findLogins().catch(() => NO_LOGINS);
   const canLogIn = logins.password;
-  canUsePasskeys = hasPasskeys(logins);
-  if (canLogIn && location.pathname === "/login") return renderLogin(openEntrance(root), api, logins);
+  if (canLogIn && location.pathname === "/login") {
+    const { renderLogin } = await import("./login/login.ts");
+    return renderLogin(openEntrance(root), api, logins);
+  }
   if (code !== undefined) await api.enter(code).catch(() => undefined); // a session from before still counts
   followLinks();
   const onNoSession = (error: ApiError): void => {

@@ -107,7 +107,8 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
   };
   const write = ({ id, principal, source }: Execution, request: ExecutionRequest, key?: string): Promise<unknown> => {
     // The ledger shows whether its calls may change anything.
-    const detail = { source, ...defined({ key: key && digestOf(key), dryRun: request.dryRun || undefined }) };
+    const optional = { key: key && digestOf(key), dryRun: request.dryRun || undefined, trace: traceOf(request) };
+    const detail = { source, ...defined(optional) };
     const entry = { actor: principal, action: "execution.opened", subject: id, detail };
     return ledger.write(entry, durability === "always" ? "flushed" : "committed");
   };
@@ -145,6 +146,11 @@ export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
     },
     refuse: createRefuse(options),
   };
+}
+
+/** The id of the client's trace: the second part of its header. */
+function traceOf({ trace }: Pick<ExecutionRequest, "trace">): string | undefined {
+  return trace?.traceparent.split("-")[1];
 }
 
 function createRefuse({ ledger, now, owner, onClosed }: ExecutionLogOptions): ExecutionLog["refuse"] {
@@ -194,7 +200,13 @@ export async function closeExecution(
   const { state, error } = result;
   const text = JSON.stringify(result);
   const detail = describeEnd(result, text);
-  const ending = { endedAt: now(), state, result: text, ...defined({ errorCode: error?.code }) };
+  const ending = {
+    endedAt: now(),
+    state,
+    result: text,
+    tools: toolsOf(result),
+    ...defined({ errorCode: error?.code }),
+  };
   const action = state === "paused" ? "execution.paused" : "execution.closed";
   const canWait = durability === "default" && state !== "paused" && result.calls.every(isPlainRead);
   // The store first: writes commit in the order of their requests, so a kill between the two loses no result.
@@ -208,6 +220,10 @@ export async function closeExecution(
     throw thrown;
   });
   onStored?.(text.length);
+}
+
+function toolsOf({ calls }: ExecutionResult): readonly string[] {
+  return [...new Set(calls.map(({ tool }) => tool))];
 }
 
 /** It changed nothing, and no person was asked: it can be made again when a power cut undoes its record. */
@@ -239,7 +255,8 @@ export async function closeFromLedger(
     error: toLostError(closing, calls),
     stats: { ...empty.stats, wallMs, cpuMs, calls: calls.length },
   };
-  const ending = { endedAt: at, state, result: JSON.stringify(result), ...defined({ errorCode }) };
+  const text = JSON.stringify(result);
+  const ending = { endedAt: at, state, result: text, tools: toolsOf(result), ...defined({ errorCode }) };
   await deps.store.executions.close(id, ending);
   return result;
 }

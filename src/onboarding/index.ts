@@ -2,6 +2,7 @@
 
 export { applyInit, writeEdit } from "./apply-init.ts";
 export { CLIENTS } from "./clients.ts";
+export { describeEntries } from "./describe-entries.ts";
 export { findClientPlaces, listClientPlaces } from "./find-files.ts";
 export type { Places, ClientPlace } from "./find-files.ts";
 export { planAdd, planConfigAdd, planConfigRemove } from "./plan-add.ts";
@@ -12,5 +13,4 @@ export { readPaste } from "./read-paste.ts";
 export type { PastedServers } from "./read-paste.ts";
 export type { FileEdit } from "./read-target.ts";
 export { applyUndo, planUndo } from "./undo-init.ts";
-export type { UndoneFile } from "./undo-init.ts";
 export { openUndoLog } from "./undo-log.ts";

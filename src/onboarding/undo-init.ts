@@ -15,7 +15,7 @@ import { readTarget, removeDrafts, writeWhole } from "./read-target.ts";
 import { openUndoLog } from "./undo-log.ts";
 import type { BackupSeal, ChangedFile, UndoRecord } from "./undo-log.ts";
 
-export interface UndoneFile {
+interface UndoneFile {
   readonly path: string;
   readonly title: string;
   /**

@@ -12,16 +12,6 @@ import type { Store } from "./store.ts";
 
 const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: '{"value":1}' };
 
-const RECORD = {
-  seq: 1,
-  at: 1,
-  actor: "local",
-  action: "call.intended",
-  subject: "files.read",
-  previous: "",
-  digest: "",
-};
-
 function certain<Value>(value: Value | undefined): Value {
   assert.ok(value !== undefined);
   return value;
@@ -196,8 +186,9 @@ export function describeLists(open: () => Promise<Store>): void {
     await store.executions.open(sampleOpening(1));
     await store.executions.close(id, ENDING);
     const ending = { endedAt: ENDING.endedAt, state: ENDING.state };
-    assert.deepEqual(await store.executions.list({ limit: 9 }), [{ id, principal, source, startedAt, ending }]);
     const { sourceText } = sampleOpening(1);
+    const summary = { id, principal, source, startedAt, ending };
+    assert.deepEqual(await store.executions.list({ limit: 9 }), [{ ...summary, head: sourceText, tools: [] }]);
     assert.deepEqual(await store.executions.findHead(id), { id, principal, source, startedAt, sourceText, ending });
     assert.equal(await store.executions.findHead(sampleOpening(2).id), undefined);
   });
@@ -206,10 +197,9 @@ export function describeLists(open: () => Promise<Store>): void {
     await using store = await open();
     for (const n of [1, 2, 3]) await store.executions.open(sampleOpening(n));
     const [first, , third] = expected(1, 2, 3);
-    const detail = JSON.stringify({ execution: third, seq: 1 });
-    await store.ledger.append([{ ...RECORD, detail }]);
     const failed = { ...ENDING, state: "failed", errorCode: "PROGRAM_THREW", result: "in the result" } as const;
     await store.executions.close(sampleOpening(1).id, failed);
+    await store.executions.close(sampleOpening(3).id, { ...ENDING, tools: ["files.read"] });
     const search = async (text: string, more = {}) =>
       ids(await store.executions.list({ limit: 9, search: text, ...more }));
     assert.deepEqual(await search("RETURN 2"), expected(2));
@@ -218,6 +208,43 @@ export function describeLists(open: () => Promise<Store>): void {
     assert.deepEqual(await search("files.Read"), [third]);
     assert.deepEqual(await search("threw"), [first]);
     for (const text of ["in the result", "%", "call.intended"]) assert.deepEqual(await search(text), [], text);
+  });
+}
+
+/** Filters of lists. */
+export function describeFilters(open: () => Promise<Store>): void {
+  void test("list finds executions by principal, time, tool and namespace, and lists their tools", async () => {
+    await using store = await open();
+    const ada = parsePrincipalId("person:ada");
+    assert.ok(ada);
+    await store.executions.open({ ...sampleOpening(1), principal: ada });
+    for (const n of [2, 3, 4]) await store.executions.open(sampleOpening(n));
+    await store.executions.close(sampleOpening(1).id, { ...ENDING, tools: ["shop.pay", "shop.list"] });
+    await store.executions.close(sampleOpening(2).id, { ...ENDING, state: "paused", tools: ["shop.list"] });
+    await store.executions.close(sampleOpening(2).id, { ...ENDING, tools: ["shop.list", "mail.send"] });
+    await store.executions.close(sampleOpening(3).id, { ...ENDING, tools: ["shopping.list"] });
+    const find = async (query: object) => ids(await store.executions.list({ limit: 9, ...query }));
+    assert.deepEqual(await find({ principal: "person:ada" }), expected(1));
+    assert.deepEqual(await find({ since: 2, until: 3 }), expected(3, 2));
+    assert.deepEqual(await find({ tool: "shop.list" }), expected(2, 1));
+    assert.deepEqual(await find({ tool: "shop" }), []);
+    assert.deepEqual(await find({ namespace: "shop" }), expected(2, 1));
+    assert.deepEqual(await find({ namespace: "shop", principal: "local" }), expected(2));
+    const [, , second] = await store.executions.list({ limit: 9 });
+    assert.deepEqual(second?.tools, ["mail.send", "shop.list"]);
+    await store.executions.drop({ endedBefore: Number.MAX_SAFE_INTEGER, totalBytes: 0 });
+    assert.deepEqual(await find({ namespace: "shop" }), []);
+  });
+
+  void test("list looks no further than an execution, and skip finds it", async () => {
+    await using store = await open();
+    for (const n of [1, 2, 3, 4]) await store.executions.open(sampleOpening(n, n === 4 ? 99 : 50));
+    const third = await store.executions.skip({ count: 1 });
+    assert.equal(third, sampleOpening(3).id);
+    assert.deepEqual(ids(await store.executions.list({ limit: 9, downTo: sampleOpening(3).id })), expected(4, 3));
+    const before = sampleOpening(3).id;
+    assert.equal(await store.executions.skip({ count: 1, before }), sampleOpening(1).id);
+    assert.equal(await store.executions.skip({ count: 2, before }), undefined);
   });
 
   void test("listUnfinished returns the oldest first", async () => {

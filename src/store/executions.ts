@@ -36,12 +36,22 @@ export type ExecutionOutcome = RowOf<typeof OUTCOME>;
 /** How an execution ended, with the `ExecutionResult` as JSON. */
 export interface ExecutionEnding extends ExecutionOutcome {
   readonly result: string;
+  /** The tools that it called, each once; lists find it by them. */
+  readonly tools?: readonly string[];
 }
 
 /** One entry of a list, without source and result, which can be large. */
 export interface ExecutionSummary extends Execution {
   /** `null` while it runs, and after a crash until it is closed. */
   readonly ending: ExecutionOutcome | null;
+}
+
+/** A summary with what tells executions apart. */
+export interface ListedExecution extends ExecutionSummary {
+  /** The beginning of its source. */
+  readonly head: string;
+  /** The tools that it called up to its last end or suspension, by name; a few of them. */
+  readonly tools: readonly string[];
 }
 
 export interface StoredExecution extends StoredOpening {
@@ -54,8 +64,17 @@ export interface ExecutionPage {
   readonly limit: number;
   /** Continue after this one; an unknown id gives an empty page. */
   readonly before?: ExecutionId;
+  /** Only this one and newer ones. */
+  readonly downTo?: ExecutionId;
   /** Only those in this state. */
   readonly state?: ExecutionResult["state"] | "running";
+  readonly principal?: string;
+  /** Only those that called this tool, or a tool of this namespace. Not known while one runs. */
+  readonly tool?: string;
+  readonly namespace?: string;
+  /** Only those that started in this time. */
+  readonly since?: Instant;
+  readonly until?: Instant;
   /** Only those with this text in their source, the name of a tool they called, or their error code; ASCII case is ignored. */
   readonly search?: string;
 }
@@ -78,7 +97,9 @@ export interface ExecutionStore {
   findHead(id: ExecutionId): Promise<(ExecutionSummary & StoredOpening) | undefined>;
   /** Returns the execution that holds a key of this principal. */
   findHolder(principal: PrincipalId, key: string): Promise<KeyHolder | undefined>;
-  list(page: ExecutionPage): Promise<readonly ExecutionSummary[]>;
+  list(page: ExecutionPage): Promise<readonly ListedExecution[]>;
+  /** The execution that is `count` older than `before`, or than the latest one; `undefined` if there are fewer. */
+  skip(page: { readonly before?: ExecutionId; readonly count: number }): Promise<ExecutionId | undefined>;
   /** Oldest first, without suspended ones. Another process may still be running some of them. */
   listUnfinished(): Promise<readonly ExecutionSummary[]>;
   /** Oldest first. */

@@ -39,6 +39,7 @@ export function describeSearch(open: () => Promise<Store>): void {
     ["from a moment on", { since: 1_005 }, [6, 5]],
     ["up to a moment", { until: 1_002 }, [2, 1]],
     ["before a number", { before: 3 }, [2, 1]],
+    ["down to a number", { from: 5 }, [6, 5]],
     ["by several at once", { actor: "ada", action: "call", outcome: "error", since: 1_003, until: 1_003 }, [3]],
     ["by what is not there", { actor: "carol" }, []],
   ];
@@ -52,6 +53,16 @@ export function describeSearch(open: () => Promise<Store>): void {
       assert.deepEqual(await numbers(1), expected.slice(0, 1));
     });
   }
+}
+
+export function describeTimes(open: () => Promise<Store>): void {
+  void test("seqAt finds the first record of a moment, and the number after the last one", async () => {
+    await using store = await open();
+    assert.equal(await store.ledger.seqAt(0), 1);
+    await store.ledger.append(RECORDS.map((record, index) => ({ ...sampleRecord(index + 1), ...record })));
+    const found = await Promise.all([0, 1_001, 1_002, 1_006, 1_007].map((at) => store.ledger.seqAt(at)));
+    assert.deepEqual(found, [1, 1, 2, 6, 7]);
+  });
 }
 
 export function describeStatements(open: () => Promise<Store>): void {

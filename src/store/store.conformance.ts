@@ -7,7 +7,13 @@ import { parseConnectorId, parseDigest, parsePrincipalId } from "../domain/index
 
 import { describeApprovals } from "./approvals.conformance.ts";
 import { describeCancellations } from "./cancellations.conformance.ts";
-import { describeExecutions, describeKeys, describeLists, describeRetention } from "./executions.conformance.ts";
+import {
+  describeExecutions,
+  describeFilters,
+  describeKeys,
+  describeLists,
+  describeRetention,
+} from "./executions.conformance.ts";
 import { describeIdentity } from "./identity.conformance.ts";
 import { describeJournals } from "./journals.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
@@ -26,6 +32,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: retention of executions`, () => describeRetention(open));
   void describe(`${name}: idempotency keys`, () => describeKeys(open));
   void describe(`${name}: lists of executions`, () => describeLists(open));
+  void describe(`${name}: filters of executions`, () => describeFilters(open));
   void describe(`${name}: journals`, () => describeJournals(open));
   void describe(`${name}: ledger`, () => describeLedger(open));
   void describe(`${name}: secrets`, () => describeSecrets(open));

@@ -66,6 +66,8 @@ export interface LedgerQuery {
   readonly until?: Instant;
   /** Only records below this number. */
   readonly before?: number;
+  /** Only this record and newer ones: the search ends there. */
+  readonly from?: number;
 }
 
 /** The append-only ledger: records cannot be changed, and only a signed cut drops some. */
@@ -80,6 +82,8 @@ export interface LedgerStore {
    */
   flushed(): Promise<void>;
   last(): Promise<StoredRecord | undefined>;
+  /** The number of the first record at or after this time, if the clock was never set back; after the last one if none is. */
+  seqAt(at: Instant): Promise<number>;
   /** Returns records from `from` on, in order. */
   read(range: { readonly from: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
 }

@@ -74,6 +74,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     [`executions/ex_${"9".repeat(24)}`]: "This execution cannot be shown",
     servers: "suspicious text",
     tools: "github.createIssue",
+    playground: "Show the plan",
     ledger: "call.ended",
     people: "No valid token",
     secrets: HOSTILE_SETTING,
@@ -86,7 +87,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     "policy?tab=quotas": "No quota is in use",
     "policy?tab=lint": "hostile-rule",
     sessions: "(this browser)",
-    setup: "was called",
+    setup: "agent:test called",
   };
   for (const [part, text] of Object.entries(parts)) {
     await page.goto(`${listener.url}/${part}`);

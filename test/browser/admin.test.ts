@@ -85,24 +85,34 @@ test("a change keeps opened entries, the search box and the focus of the admin p
 test("the admin page shows an execution that starts while it is open, and one execution whole", options, async (t) => {
   const memory = createMemoryGateway();
   let lines = await memory.history.list({ limit: 50 });
-  const history = { ...memory.history, list: async () => lines };
+  const history = { ...memory.history, list: async () => lines, page: async () => ({ executions: lines }) };
   const { page, complaints } = await visit(t, "executions#code", { history });
   await page.getByText("Live").first().waitFor();
   await page.getByText("LIMIT_TIME").waitFor();
   const [one, ...rest] = lines;
   if (one) lines = [{ ...one, id: EXECUTION, state: "failed", errorCode: "LIMIT_CALLS" }, ...rest];
   await page.getByText("LIMIT_CALLS").waitFor();
-  await page
-    .getByRole("link", { name: EXECUTION.slice(0, 11) })
-    .first()
-    .click();
+  await page.getByRole("link", { name: "return (await github.listIssues({})).length;" }).first().click();
   await page.waitForURL(`**/executions/${EXECUTION}`);
   await page.getByText("two issues").waitFor();
   const shown = await page.getByRole("main").innerText();
   for (const text of ["return (await github.listIssues({})).length;", "no-tool-in-loop", "One call each"])
     assert.ok(shown.includes(text), text);
-  assert.equal(await page.getByLabel("Result", { exact: true }).innerText(), "2");
+  assert.equal(await page.getByLabel("Value", { exact: true }).innerText(), "2");
   assert.deepEqual(complaints, []);
+});
+
+test("the admin page asks by itself where a proxy holds events back", options, async (t) => {
+  const memory = createMemoryGateway();
+  let lines = await memory.history.list({ limit: 50 });
+  const history = { ...memory.history, list: async () => lines, page: async () => ({ executions: lines }) };
+  const { page } = await visit(t, "executions#code", { history });
+  await page.route("**/api/events", () => undefined); // never answered
+  await page.reload();
+  await page.getByText("Every 3 s").first().waitFor();
+  const [one, ...rest] = lines;
+  if (one) lines = [{ ...one, state: "failed", errorCode: "LIMIT_CALLS" }, ...rest];
+  await page.getByText("LIMIT_CALLS").waitFor();
 });
 
 test("markup in the text of a server is shown as text on the admin page", options, async (t) => {

@@ -65,6 +65,11 @@ export const PAGES: readonly Page[] = [
     link: { name: "Tools", icon: "tools", group: "Connect", isTab: true },
   },
   {
+    path: "/playground",
+    load: () => import("./playground/page.tsx"),
+    link: { name: "Playground", icon: "playground", group: "Connect", roles: ["operator"] },
+  },
+  {
     path: "/secrets",
     load: () => import("./secrets/page.tsx"),
     link: { name: "Secrets", icon: "secrets", group: "Connect", roles: ["operator"] },

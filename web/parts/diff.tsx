@@ -98,12 +98,16 @@ export function LineDiff({ before, after, label }: { readonly before: string; re
         const next = shown.findIndex(({ isShown }, at) => at > index && isShown);
         return (
           <div key={index} class="gap">
-            {(next < 0 ? shown.length : next) - index} equal lines
+            {countEqual((next < 0 ? shown.length : next) - index)}
           </div>
         );
       })}
     </div>
   );
+}
+
+function countEqual(count: number): string {
+  return count === 1 ? "1 equal line" : `${count} equal lines`;
 }
 
 const LINE_CLASSES: Readonly<Record<LineChange["kind"], string>> = { same: "dl", gone: "dl d", come: "dl a" };

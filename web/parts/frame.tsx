@@ -182,7 +182,8 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 }
 
 /** What failed and what to do; the page below it stays. */
-export function Problem({ message, children }: { readonly message: string; readonly children?: ComponentChildren }) {
+export function Problem(props: { readonly message: ComponentChildren; readonly children?: ComponentChildren }) {
+  const { message, children } = props;
   return (
     <div class="note bad" role="alert">
       <Icon name="warn" />

@@ -1,5 +1,6 @@
 /** What lists share: a box to search in them, and a line to continue them. */
 
+import { ActionButton } from "./action.tsx";
 import { Icon } from "./icon.tsx";
 
 interface SearchBoxProps {
@@ -32,14 +33,18 @@ export function SearchBox({ id, label, placeholder, value, onText, shortcut }: S
   );
 }
 
-export function Pager({ text, onOlder }: { readonly text: string; readonly onOlder: () => Promise<void> }) {
+interface PagerProps {
+  readonly text: string;
+  readonly label?: string;
+  readonly onOlder: () => Promise<void>;
+}
+
+export function Pager({ text, label = "Older", onOlder }: PagerProps) {
   return (
     <div class="pager">
       <span>{text}</span>
       <span class="end">
-        <button class="btn small" type="button" onClick={() => void onOlder()}>
-          Older
-        </button>
+        <ActionButton label={label} isSmall run={onOlder} />
       </span>
     </div>
   );

@@ -41,9 +41,15 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+/** A function makes a long text when it is needed. */
+export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
   return (
-    <button class="btn quiet small" type="button" aria-label={label} onClick={() => void copy(text)}>
+    <button
+      class="btn quiet small"
+      type="button"
+      aria-label={label}
+      onClick={() => void copy(typeof text === "string" ? text : text())}
+    >
       Copy
     </button>
   );
@@ -51,4 +57,14 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 
 async function copy(text: string): Promise<void> {
   await navigator.clipboard.writeText(text).catch(() => undefined);
+}
+
+/** Saves a text as a file of the person. */
+export function saveFile(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1_000);
 }

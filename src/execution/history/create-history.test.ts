@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { GloveboxError, describeError, parseExecutionId } from "../../domain/index.ts";
+import { GloveboxError, defined, describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openUnlockedStore } from "../../store/fixtures/sample-seal.ts";
 import type { Store } from "../../store/index.ts";
@@ -134,8 +134,10 @@ describe("the history", () => {
       source: "return 1",
       result: { ...emptyResult({ id: ended }, "completed", CONTEXT), value: 7 },
       approvals: [],
+      times: [],
     });
-    const { state, result } = await control.show(running);
+    const { state, result, times } = await control.show(running);
+    assert.deepEqual(times, [{ seq: 1, startedAt: 0 }]);
     assert.deepEqual(
       [state, result.state, result.calls.map(({ outcome }) => outcome)],
       ["running", "running", ["pending"]],
@@ -236,5 +238,34 @@ describe("cancelling", () => {
     await finish(id, {});
     await assert.rejects(control.cancel(id, "ada"), { code: "REQUEST_CONFLICT" });
     assert.deepEqual(await actions(id), [`execution.opened ${AGENT.id}`, `execution.closed ${AGENT.id}`]);
+  });
+});
+
+describe("a page of the history", () => {
+  it("has a next one until the list ends", async () => {
+    const { control, start } = await open();
+    for (let n = 0; n < 3; n += 1) await start("alive");
+    const first = await control.page({ limit: 2 });
+    assert.equal(first.executions.length, 2);
+    const second = await control.page({ limit: 2, ...defined({ before: first.next }) });
+    assert.deepEqual([second.executions.length, second.next], [1, undefined]);
+  });
+
+  it("searches a part of the list at a time, and misses nothing", async () => {
+    const { control, store } = await open();
+    const place = (n: number) => ({ id: idOf(n), principal: AGENT.id, source: digestOf("1"), startedAt: n });
+    const rows = Array.from({ length: 10_003 }, (_, at) => at + 1);
+    const found = (n: number) => [1, 5_002, 10_003].includes(n);
+    await Promise.all(
+      rows.map((n) => store.executions.open({ ...place(n), sourceText: found(n) ? "needle" : "return 1" })),
+    );
+    const pages: (readonly string[])[] = [];
+    let before: ExecutionId | undefined;
+    do {
+      const page = await control.page({ limit: 50, search: "needle", ...defined({ before }) });
+      pages.push(page.executions.map(({ id }) => id));
+      before = page.next;
+    } while (before !== undefined);
+    assert.deepEqual(pages, [[idOf(10_003)], [idOf(5_002)], [idOf(1)]]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { GloveboxError, describeError, parseExecutionId } from "../../domain/index.ts";
+import { GloveboxError, defined, describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult, ExecutionView, Instant, PublicError } from "../../domain/index.ts";
 import type { ApprovalHead, ExecutionSummary, Store } from "../../store/index.ts";
 import { SECOND_MS } from "../../timing/index.ts";
@@ -14,6 +14,8 @@ import { readTrail, toCallRecords } from "../ledger-trail.ts";
 import type { LedgerCall } from "../ledger-trail.ts";
 import { emptyResult, toCancelReason } from "../settle.ts";
 import type { SettleDeps } from "../settle.ts";
+import { findTimes } from "./find-times.ts";
+import type { RecordedTimes } from "./find-times.ts";
 
 /** One line of the history. */
 export interface ExecutionLine {
@@ -25,6 +27,22 @@ export interface ExecutionLine {
   readonly errorCode: string | null;
 }
 
+/** One line of a list, with what tells executions apart. */
+export interface ListedLine extends ExecutionLine {
+  /** The beginning of its source. */
+  readonly head: string;
+  /** Some of the tools that it called, once it has paused or ended. */
+  readonly tools: readonly string[];
+}
+
+type HistoryQuery = Parameters<Store["executions"]["list"]>[0];
+
+/** A page, and where the next one starts; a search for text covers a part of the list at a time. */
+export interface HistoryPage {
+  readonly executions: readonly ListedLine[];
+  readonly next?: ExecutionId;
+}
+
 /** Everything that is stored about one execution. The arguments of calls are stored as digests only. */
 export interface ExecutionDetails extends ExecutionLine {
   /** The program as its author wrote it, without known secrets. */
@@ -33,6 +51,10 @@ export interface ExecutionDetails extends ExecutionLine {
   readonly result: ExecutionView;
   /** Its approvals, oldest first. */
   readonly approvals: readonly ApprovalHead[];
+  /** When its calls were made, as far as the ledger has it. */
+  readonly times: RecordedTimes["times"];
+  /** The id of the client's trace. */
+  readonly trace?: string;
   /** Why `result` has only the calls and no value, logs, findings or error: the key that opens them is not available. */
   readonly sealed?: PublicError;
 }
@@ -40,7 +62,9 @@ export interface ExecutionDetails extends ExecutionLine {
 /** For operators only: does not check whose execution it is. */
 export interface ExecutionHistory {
   /** Newest first. */
-  list(page: Parameters<Store["executions"]["list"]>[0]): Promise<readonly ExecutionLine[]>;
+  list(query: HistoryQuery): Promise<readonly ListedLine[]>;
+  /** The same in bounded time: a page of a search may be short, or empty, and have a next one. */
+  page(query: HistoryQuery): Promise<HistoryPage>;
   /** Rejects with REQUEST_NOT_FOUND. */
   show(id: string): Promise<ExecutionDetails>;
 }
@@ -73,13 +97,24 @@ type ControlDeps = HistoryDeps & CancelDeps;
 /** An execution without its result. */
 type ExecutionHead = NonNullable<Awaited<ReturnType<Store["executions"]["findHead"]>>>;
 
+/** Executions whose text one page of a search looks at. */
+const SEARCHED = 5_000;
 /** More approvals than one execution can have. */
 const MOST_APPROVALS = 1_000;
 
 export function createHistory(deps: HistoryDeps): ExecutionHistory {
   const { executions } = deps.store;
+  const list: ExecutionHistory["list"] = async (query) =>
+    (await executions.list(query)).map(({ head, tools, ...summary }) => ({ ...toLine(summary), head, tools }));
   return {
-    list: async (page) => (await executions.list(page)).map(toLine),
+    list,
+    page: async (query) => {
+      const { limit, before, search } = query;
+      const downTo =
+        search === undefined ? undefined : await executions.skip({ count: SEARCHED, ...defined({ before }) });
+      const found = await list({ ...query, ...defined({ downTo }) });
+      return { executions: found, ...defined({ next: found.length < limit ? downTo : found.at(-1)?.id }) };
+    },
     show: async (raw) => showExecution(await findExecution(raw, deps), deps),
   };
 }
@@ -113,6 +148,7 @@ async function showExecution(stored: ExecutionHead, deps: HistoryDeps): Promise<
     ...toLine(stored),
     source: stored.sourceText,
     ...(await showResult(stored, deps)),
+    ...(await findTimes(toLine(stored), deps.store)),
     approvals: approvals.map(({ sealedArgs: _, ...head }) => head).toSorted((a, b) => a.createdAt - b.createdAt),
   };
 }

@@ -3,6 +3,8 @@
  * schema, add a version at the end.
  */
 
+import { LISTS } from "./list-migration.ts";
+
 /** "GLBX" in the file header, so that databases of other programs are recognized and left unchanged. */
 export const APPLICATION_ID = 0x474c4258;
 
@@ -392,4 +394,5 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE learned_shapes;
   ALTER TABLE shapes_of_owners RENAME TO learned_shapes;
 `,
+  LISTS,
 ];

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, describe, test } from "node:test";
 
 import { GloveboxError } from "../../domain/index.ts";
-import { describeSearch, describeStatements } from "../ledger.conformance.ts";
+import { describeSearch, describeStatements, describeTimes } from "../ledger.conformance.ts";
 import { sampleOpening } from "../fixtures/sample-opening.ts";
 import { describeStore, sampleRecord } from "../store.conformance.ts";
 import { openUnlockedStore } from "../fixtures/sample-seal.ts";
@@ -72,6 +72,7 @@ const VERSION_1 = `
 
 describeStore("sqlite in memory", () => openUnlockedStore({ path: ":memory:", now }));
 describeSearch(() => openStore({ path: ":memory:", now }));
+describeTimes(() => openStore({ path: ":memory:", now }));
 describeStatements(() => openStore({ path: ":memory:", now }));
 describeStore("sqlite in a file", () => openUnlockedStore({ path: newPath(), now }));
 

@@ -11,7 +11,6 @@ import {
   parseExecutionId,
   parseJson,
 } from "../../domain/index.ts";
-import type { Principal } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import { ALWAYS_SCOPES } from "../gateway.ts";
 import type { Gateway, GatewayCheck } from "../gateway.ts";
@@ -19,14 +18,12 @@ import { requireRole } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
 import { MAX_APPROVALS } from "./contract.ts";
 import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer, ProposedRuleAnswer } from "./contract.ts";
-import type { HealthAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
+import type { HealthAnswer, ReadyAnswer, StatusAnswer } from "./contract.ts";
 
 const USUAL_PAGE = 50;
-const TOOLS_PER_PAGE = 20;
 /** A decision has a verdict, a scope and a note. */
 const BODY_BYTES = 16 * 1024;
 
-const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
 const APPROVALS_QUERY = z.strictObject({
   all: z.enum(["true", "false"]).default("false"),
   execution: z.string().optional(),
@@ -50,19 +47,14 @@ export function pageSize(most: number) {
     .default(USUAL_PAGE);
 }
 
-/** Mounted under `/api`, after the caller is known. The tools are those that `principal` can use. */
-export function createApiRoutes(gateway: Gateway, principal: () => Promise<Principal>): Hono<AppEnv> {
+/** Mounted under `/api`, after the caller is known. */
+export function createApiRoutes(gateway: Gateway): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.use(async (c, next) => {
     requireRole(c.get("caller"), ["operator", "reviewer"]);
     await next();
   });
   routes.get("/status", (c) => c.json(gateway.health() satisfies StatusAnswer));
-  routes.get("/tools", async (c) => {
-    const query = parseRequest(TOOLS_QUERY, c.req.query(), "query");
-    const { tools, cursor } = await gateway.search(await principal(), { limit: TOOLS_PER_PAGE, ...defined(query) });
-    return c.json({ tools, ...defined({ cursor }) } satisfies ToolsAnswer);
-  });
   return routes;
 }
 

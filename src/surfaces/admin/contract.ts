@@ -44,20 +44,6 @@ export const statusSchema = z.object({
 /** What the page shows that can change by itself. `GET /api/events` names what to ask for again. */
 export const TOPICS = ["approvals", "executions", "servers", "skills"] as const;
 
-/** `GET /api/tools?query=&cursor=`: the tools that agents can use. */
-export const toolsSchema = z.object({
-  tools: list(
-    z.object({
-      name: z.string(),
-      summary: z.string(),
-      effect,
-      server: z.string(),
-      upstreamName: z.string(),
-    }),
-  ),
-  cursor: z.optional(z.string()),
-});
-
 const evidenceSource = z.object({ tool: z.string(), seq: z.number() });
 const evidenceCause = z.object({ sources: list(evidenceSource), isOneOf: z.boolean() });
 
@@ -204,7 +190,6 @@ export const failureSchema = z.object({
 export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
 export type StatusAnswer = z.infer<typeof statusSchema>;
 export type Topic = (typeof TOPICS)[number];
-export type ToolsAnswer = z.infer<typeof toolsSchema>;
 export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
 export type ProposedRuleAnswer = z.infer<typeof proposedRuleSchema>;

@@ -11,7 +11,8 @@ import { LAYERS, SUMMARIES, TOOLS, UPSTREAMS } from "../mcp/fixtures/memory-gate
 import { defined } from "../../domain/index.ts";
 import type { PublicError } from "../../domain/index.ts";
 import type { GatewayCheck } from "../gateway.ts";
-import { failureSchema, healthSchema, readySchema, statusSchema, toolsSchema } from "./contract.ts";
+import { failureSchema, healthSchema, readySchema, statusSchema } from "./contract.ts";
+import { toolsSchema } from "./contract/tools.ts";
 import { executionsSchema } from "./contract/executions.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 
@@ -95,7 +96,9 @@ test("the admin API answers in the shapes of its contract", async (t) => {
   assert.deepEqual(executions, { executions: SUMMARIES });
   assert.deepEqual(executionsSchema.parse(executions), executions);
   const tools = await read("/api/tools?query=create");
-  assert.deepEqual(tools, { tools: [TOOLS[1]] });
+  const text =
+    "github.createIssue [write] Creates an issue <img src=x onerror=alert(1)>\nServer billing is failed: connection refused Hint: Start the server";
+  assert.deepEqual(tools, { tools: [TOOLS[1]], text, tokens: Math.ceil(text.length / 4) });
   assert.deepEqual(toolsSchema.parse(tools), tools);
 });
 

@@ -1,8 +1,5 @@
 /** The HTTP application: guard, MCP, admin API, admin page, health, readiness. */
 
-import { readFileSync, readdirSync } from "node:fs";
-import { extname, join } from "node:path";
-
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
 
@@ -23,13 +20,17 @@ import { addAuthorization, addConsent } from "./oauth-routes.ts";
 import type { OauthServer } from "./oauth-routes.ts";
 import { createPolicyRoutes } from "./policy-routes.ts";
 import { addProviderLogins } from "./provider-routes.ts";
+import { createReplayRoutes } from "./replay-routes.ts";
 import { runNode } from "./run-node.ts";
+import { createSetupRoutes } from "./setup-routes.ts";
 import { createSecretRoutes } from "./secret-routes.ts";
 import { createSettingsRoutes } from "./settings-routes.ts";
 import { createSkillRoutes } from "./skill-routes.ts";
 import { secure } from "./security-headers.ts";
+import { createPlaygroundRoutes, createToolRoutes } from "./tool-routes.ts";
 import { CONNECT_PATH, createServerRoutes } from "./server-routes.ts";
 import { createUsageRoutes } from "./usage-routes.ts";
+import { readWebFiles } from "./web-files.ts";
 import { createWithheldRoutes } from "./withheld-routes.ts";
 
 export interface AppOptions extends HttpDoor {
@@ -62,16 +63,9 @@ export interface App {
 
 const METRICS_HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
 
-const TYPES: ReadonlyMap<string, string> = new Map([
-  [".html", "text/html; charset=utf-8"],
-  [".js", "text/javascript; charset=utf-8"],
-  [".css", "text/css; charset=utf-8"],
-  [".svg", "image/svg+xml"],
-]);
-
 /** Addresses of views inside the page. */
 const VIEWS =
-  /^\/(?:login|setup|servers|tools|ledger|people|policy|secrets|sessions|settings|usage|skills(\/[a-z][a-z0-9-]{0,63})?|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
+  /^\/(?:login|setup|servers|tools|playground|ledger|people|policy|secrets|sessions|settings|usage|skills(\/[a-z][a-z0-9-]{0,63})?|approvals(\/(?:ap|ir)_[0-9a-f]{24})?|executions(\/ex_[0-9a-f]{24})?)$/;
 /** How often open pages are compared with the store. */
 const LIVE_MS = 1_000;
 
@@ -189,6 +183,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api", createIdentityRoutes(door));
   app.route("/api/approvals", createApprovalRoutes(gateway.approvals));
   app.route("/api/executions", createExecutionRoutes(gateway));
+  app.route("/api/executions", createReplayRoutes(door));
   app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
   app.route("/api/ledger", createLedgerRoutes(options));
@@ -201,41 +196,18 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.get(CONNECT_PATH, servers.finish);
   app.route("/api/events", live.routes);
   app.route(
-    "/api",
-    createApiRoutes(gateway, () => identity.local()),
+    "/api/tools",
+    createToolRoutes(gateway, () => identity.local()),
   );
+  app.route("/api/playground", createPlaygroundRoutes(gateway));
+  app.route("/api/setup", createSetupRoutes(options));
+  app.route("/api", createApiRoutes(gateway));
   const files = readWebFiles(options.webFolder);
   app.get("*", async (c, next) => {
-    const file = files.get(VIEWS.test(c.req.path) ? "/" : c.req.path);
-    if (!file) return next();
-    return c.body(file.body, 200, { "content-type": file.type, "cache-control": "no-cache" });
+    const answer = files(VIEWS.test(c.req.path) ? "/" : c.req.path, c.req.raw.headers);
+    return answer ?? next();
   });
   return live;
-}
-
-/**
- * The built admin page, read once: requests are looked up in a map and never touch the file system, so no path of a
- * request can reach another file. Keys are URL paths; `/` is the page. Empty if the folder does not exist. Links and
- * other file types are skipped.
- */
-function readWebFiles(folder: string) {
-  const files = new Map<string, { readonly body: Uint8Array<ArrayBuffer>; readonly type: string }>();
-  for (const name of listFiles(folder)) {
-    const type = TYPES.get(extname(name));
-    if (type === undefined) continue;
-    const body = Uint8Array.from(readFileSync(join(folder, name)));
-    files.set(name === "index.html" ? "/" : `/${name}`, { body, type });
-  }
-  return files;
-}
-
-function listFiles(folder: string): readonly string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
-  } catch {
-    return [];
-  }
 }
 
 function respondError(thrown: unknown, report: AppOptions["report"]): Response {

@@ -14,9 +14,8 @@ import {
   sessionsSchema,
   statusSchema,
   tokenSchema,
-  toolsSchema,
 } from "./contract.ts";
-import { executionSchema, executionsSchema } from "./contract/executions.ts";
+import { executionSchema, executionsSchema, exportSchema, replaySchema } from "./contract/executions.ts";
 import { ledgerSchema, proofSchema } from "./contract/ledger.ts";
 import {
   accessTokenSchema,
@@ -40,6 +39,8 @@ import { secretChangedSchema, secretsSchema } from "./contract/secrets.ts";
 import { connectSchema, decidedSchema, restartSchema, withheldSchema } from "./contract/servers.ts";
 import { settingsSchema } from "./contract/settings.ts";
 import { skillReviewSchema, skillSchema, skillsSchema } from "./contract/skills.ts";
+import { setupSchema } from "./contract/setup.ts";
+import { declarationsSchema, programPlanSchema, startedSchema, toolsSchema } from "./contract/tools.ts";
 import { usageSchema } from "./contract/usage.ts";
 
 type Method = "get" | "post" | "put" | "delete";
@@ -78,6 +79,12 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route("get", "/executions", "Executions, the latest first, paged by `before`", executionsSchema),
   route("get", "/executions/{id}", "One execution whole", executionSchema),
   route("post", "/executions/{id}/cancel", "Cancels it", executionSchema),
+  route("post", "/executions/{id}/replay", "Replays it without any upstream: `engine`", replaySchema),
+  route("post", "/executions/{id}/export", "Exports it for a replay elsewhere", exportSchema),
+  route("get", "/setup", "The entry of each client, agents, and the call that proves the setup", setupSchema),
+  route("get", "/tools/declarations", "Declarations of tools", declarationsSchema),
+  route("post", "/playground/plan", "What a program can call", programPlanSchema),
+  route("post", "/playground/run", "Runs a program, or makes a dry run", startedSchema),
   route("post", "/servers/{name}/restart", "Restarts a server in every gateway on the store", restartSchema),
   route("post", "/servers/{name}/connect", "Starts a login to a server in this browser", connectSchema),
   route("get", "/withheld", "Definitions that wait for an operator, field by field", withheldSchema),

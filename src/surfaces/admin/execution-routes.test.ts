@@ -9,12 +9,12 @@ import type { TestContext } from "node:test";
 
 import type { HeldTool } from "../../catalog/index.ts";
 import { parseConnectorId, parseDigest, parsePrincipalId } from "../../domain/index.ts";
-import { EXECUTION, createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
+import { EXECUTION, createMemoryGateway, createResult } from "../mcp/fixtures/memory-gateway.ts";
 import type { MemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { OPERATOR } from "../../identity/index.ts";
-import type { OperatorRecords } from "../operator-records.ts";
+import type { OperatorDoor, OperatorRecords } from "../operator-records.ts";
 import { connectSchema, withheldSchema } from "./contract/servers.ts";
-import { executionSchema, executionsSchema } from "./contract/executions.ts";
+import { executionSchema, executionsSchema, replaySchema } from "./contract/executions.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 import type { StartedApp } from "./fixtures/start-app.ts";
 
@@ -227,4 +227,40 @@ test("a login to a server is kept once, in the browser that asked", async (t) =>
   assert.equal((await send(answer, { headers: { cookie } })).status, 200);
   assert.equal((await send(answer, { headers: { cookie } })).status, 404);
   assert.deepEqual(kept, ["c1 operator"]);
+});
+
+test("an operator who sees programs replays and exports an execution, one at a time", async (t) => {
+  const asked: string[] = [];
+  const engines: unknown[] = [];
+  const held = Promise.withResolvers<void>();
+  const findRecording = async (id: string, { action }: { readonly action: string }) => (asked.push(action), { id });
+  const operator: Partial<OperatorDoor> = {
+    openRecords: async () => trustRecords({ findRecording }),
+    showReplay: async (_, { engine }) => {
+      engines.push(engine);
+      await held.promise;
+      return { result: createResult({ value: 2 }), difference: "The value was 1 and is 2" };
+    },
+    toRecordingFile: () => ({ glovebox: 1 }),
+  };
+  const showsArguments = ({ id }: { readonly id: string }) => id === "operator";
+  const approvals = { ...createMemoryGateway().approvals, showsArguments };
+  const { send, identity, listener } = await startApp(t, undefined, { approvals }, { operator });
+  const post = (path: string, body = "{}", by: Record<string, string> = headers) =>
+    send(`/api/executions/${path}`, { method: "POST", headers: by, body });
+  await identity.people.add("rea", ["reviewer"], OPERATOR);
+  const reviewer = await openSession(identity, listener.port, "rea");
+  assert.equal((await post(`${EXECUTION}/replay`, "{}", reviewer)).status, 403);
+  assert.equal((await post("nothing/replay")).status, 404);
+  assert.equal((await post(`${EXECUTION}/replay`, '{"engine":"other"}')).status, 400);
+  assert.deepEqual(asked, []);
+  const first = post(`${EXECUTION}/replay`, '{"engine":"quickjs"}');
+  while (engines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal((await post(`${EXECUTION}/replay`)).status, 429);
+  held.resolve();
+  const { result, difference } = replaySchema.parse(JSON.parse((await first).body));
+  assert.deepEqual([result.value, difference, engines], [2, "The value was 1 and is 2", ["quickjs"]]);
+  assert.equal((await post(`${EXECUTION}/replay`)).status, 200);
+  assert.deepEqual(JSON.parse((await post(`${EXECUTION}/export`)).body), { glovebox: 1 });
+  assert.deepEqual(asked.slice(-2), ["execution.replayed", "execution.exported"]);
 });

@@ -15,11 +15,19 @@ import type { ExecutionAnswer, ExecutionsAnswer } from "./contract/executions.ts
 
 const MAX_SEARCH_CHARS = 200;
 
+const text = z.string().max(MAX_SEARCH_CHARS).optional();
+const time = z.coerce.number().int().min(0).optional();
+
 const LIST_QUERY = z.strictObject({
   limit: pageSize(MAX_EXECUTIONS),
   before: z.string().optional(),
   state: z.enum(["running", "completed", "failed", "paused", "cancelled"]).optional(),
-  search: z.string().max(MAX_SEARCH_CHARS).optional(),
+  principal: text,
+  server: text,
+  tool: text,
+  since: time,
+  until: time,
+  search: text,
 });
 
 /** Mounted under `/api/executions`, after the caller is known. */
@@ -32,11 +40,12 @@ export function createExecutionRoutes({ history, approvals }: Gateway): Hono<App
   const show = (details: ExecutionDetails, viewer: Principal): ExecutionAnswer =>
     approvals.showsArguments(viewer) ? details : hidePrograms(details);
   routes.get("/", async (c) => {
-    const { before, ...query } = parseRequest(LIST_QUERY, c.req.query(), "query");
-    const page = { ...query, before: parseId(parseExecutionId, before) };
-    return c.json({
-      executions: await history.list({ ...defined(page), limit: page.limit }),
-    } satisfies ExecutionsAnswer);
+    const { before, server, limit, ...query } = parseRequest(LIST_QUERY, c.req.query(), "query");
+    const bounds = { before: parseId(parseExecutionId, before), namespace: server };
+    const { executions, next } = await history.page({ ...defined({ ...query, ...bounds }), limit });
+    const isWhole = approvals.showsArguments(c.get("caller").principal);
+    const shown = isWhole ? executions : executions.map(({ head: _, ...line }) => line);
+    return c.json({ executions: shown, ...defined({ next }) } satisfies ExecutionsAnswer);
   });
   routes.get("/:id", async (c) => c.json(show(await history.show(c.req.param("id")), c.get("caller").principal)));
   routes.post("/:id/cancel", async (c) => {

@@ -30,7 +30,7 @@ import { callPlainTool, isPlainName } from "./plain-tools.ts";
 import { reportWaiting } from "./report-progress.ts";
 import type { ReportedEvent } from "./report-progress.ts";
 import { renderError, renderExecution, renderPart, toText } from "./render.ts";
-import { CHARACTERS_PER_TOKEN, createSearchAnswer } from "./render-search.ts";
+import { CHARACTERS_PER_TOKEN, createSearchAnswer } from "../render-search.ts";
 import { showResult } from "./show-text.ts";
 
 /** The door of one session of a client: what it reads counts for this session, and for later ones if it passes labels. */

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parseApprovalId, parseResultId, parseToolAddress } from "../../domain/index.ts";
 import { EXECUTION, createResult } from "./fixtures/memory-gateway.ts";
 import { MAX_TEXT_BYTES, renderExecution, shorten } from "./render.ts";
-import { renderSearch } from "./render-search.ts";
+import { renderSearch } from "../render-search.ts";
 
 test("a value is rendered as compact JSON, a string unchanged, and no value as (no value)", () => {
   assert.equal(renderExecution(createResult({ value: { a: [1, null] } })), '{"a":[1,null]}');

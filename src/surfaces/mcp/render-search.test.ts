@@ -7,7 +7,7 @@ import { parseConnectorId, parsePrincipalId } from "../../domain/index.ts";
 import type { UpstreamStatus } from "../../domain/index.ts";
 import { createToolSearch } from "../../builtins/index.ts";
 import { snapshotOf, toolOf } from "../../typegen/fixtures/compile.ts";
-import { createSearchAnswer, renderSearch, toServerLine } from "./render-search.ts";
+import { createSearchAnswer, renderSearch, toServerLine } from "../render-search.ts";
 
 const VIEWER = { id: parsePrincipalId("local") ?? assert.fail() };
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
+import { proposedRuleSchema } from "../../../src/surfaces/admin/contract.ts";
 import { DESCRIBED_SCOPES } from "../../../src/surfaces/describe-scope.ts";
 import type { DecidedScope } from "../../../src/surfaces/describe-scope.ts";
 import { toPlainJson } from "../../../src/text/escape-hidden.ts";
@@ -13,7 +14,7 @@ import { Command, Visible } from "../../parts/text.tsx";
 
 interface DecisionProps {
   readonly approval: ListedApproval;
-  readonly api: Pick<Api, "decide" | "proposeRule">;
+  readonly api: Pick<Api, "decide" | "read">;
   readonly onDecided: () => void;
 }
 
@@ -41,7 +42,7 @@ export function Decision({ approval, api, onDecided }: DecisionProps) {
       });
   };
   useShortcuts(setScope);
-  if (approval.state !== "pending") return null;
+  if (approval.state !== "pending") return problem === "" ? null : <Lost problem={problem} />;
   const canApprove = approval.argsShown === undefined;
   return (
     <aside class="side" aria-label="Decision">
@@ -57,7 +58,20 @@ export function Decision({ approval, api, onDecided }: DecisionProps) {
           {!isQuestion(approval) && <Note {...{ note, setNote }} />}
         </div>
         <Buttons {...{ approval, canApprove, isSending, rule, send }} />
+        <p class="hints small muted no-phone">
+          <kbd>A</kbd> <kbd>R</kbd> then <kbd>Enter</kbd> decide, <kbd>N</kbd> note, <kbd>J</kbd> <kbd>K</kbd> next and
+          previous. The first decision counts. The program reads your note, and can catch a rejection.
+        </p>
       </form>
+    </aside>
+  );
+}
+
+/** Another person was faster. */
+function Lost({ problem }: { readonly problem: string }) {
+  return (
+    <aside class="side" aria-label="Your decision">
+      <Problem message={`${problem} Your decision was not recorded.`} />
     </aside>
   );
 }
@@ -76,7 +90,7 @@ function useRule(scope: DecidedScope, { id }: ListedApproval, api: DecisionProps
     if (!isAlways) return undefined;
     let isCurrent = true;
     const set = (next: ShownRule): void => void (isCurrent && setShown(next));
-    api.proposeRule(id, scope).then(
+    api.read(proposedRuleSchema, `/api/approvals/${id}/rule`, { scope }).then(
       ({ rule, file }) => set({ kind: "rule", text: toPlainJson(rule, 2), file }),
       (error: unknown) => set({ kind: "refused", message: error instanceof Error ? error.message : "No rule." }),
     );

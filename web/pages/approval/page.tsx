@@ -1,21 +1,28 @@
 /** One approval: what would happen, why it is asked, what it depends on, and the decision. Works alone on a phone. */
 
 import type { ApiError } from "../../api.ts";
+import { approvalReviewSchema } from "../../../src/surfaces/admin/contract.ts";
 import type { ApprovalReviewAnswer } from "../../../src/surfaces/admin/contract.ts";
-import { describeEvidence } from "../../../src/surfaces/describe-evidence.ts";
-import { toPlainJson } from "../../../src/text/escape-hidden.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { ListedApproval, PageProps } from "../../page-props.ts";
-import { Code } from "../../parts/code.tsx";
-import { Decision, isQuestion } from "./decision.tsx";
-import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { Code, countLines } from "../../parts/code.tsx";
+import { Empty, Head } from "../../parts/frame.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { State, Tag } from "../../parts/status.tsx";
 import { CopyButton, Visible } from "../../parts/text.tsx";
-import { Ago, formatAge, formatBytes, useNow } from "../../parts/time.tsx";
+import { Ago, formatAge, useNow } from "../../parts/time.tsx";
+import { useKey } from "../../parts/use-rows.ts";
+import { navigate } from "../../router.ts";
+import { Arguments } from "./arguments.tsx";
+import { Decision, isQuestion } from "./decision.tsx";
+import { Evidence } from "./evidence.tsx";
+import { Plan } from "./plan.tsx";
 
 export function Page({ api, id }: PageProps & { readonly id: string }) {
-  const { value, error, reload } = useAnswer(() => api.approval(id), { key: id, topics: ["approvals", "servers"] });
+  const { value, error, reload } = useAnswer(() => api.read(approvalReviewSchema, `/api/approvals/${id}`), {
+    key: id,
+    topics: ["approvals", "servers"],
+  });
   const title = (
     <>
       <a href="/approvals">Approvals</a>
@@ -26,6 +33,7 @@ export function Page({ api, id }: PageProps & { readonly id: string }) {
   return (
     <>
       <Head title={title}>
+        <Neighbors api={api} id={id} />
         <CopyButton text={location.href} label="Copy the link" />
       </Head>
       <div class="content split">
@@ -35,6 +43,33 @@ export function Page({ api, id }: PageProps & { readonly id: string }) {
         </div>
         {value && <Decision key={id} approval={value.approval} api={api} onDecided={reload} />}
       </div>
+    </>
+  );
+}
+
+/** The other waiting ones, the oldest first: `J` and `K`. */
+function Neighbors({ api, id }: Pick<PageProps, "api"> & { readonly id: string }) {
+  const { value } = useAnswer(() => api.approvals(), { key: "neighbors", topics: ["approvals"] });
+  const waiting = value?.approvals.toSorted((a, b) => a.createdAt - b.createdAt) ?? [];
+  const at = waiting.findIndex((one) => one.id === id);
+  const go = (step: number): void => {
+    const next = waiting[at + step];
+    if (next) navigate(`/approvals/${next.id}`);
+  };
+  useKey("j", () => go(1));
+  useKey("k", () => go(at < 0 ? 0 : -1));
+  if (waiting.length === 0 || (waiting.length === 1 && at === 0)) return null;
+  return (
+    <>
+      <span class="muted small no-phone">
+        {at < 0 ? `${waiting.length} waiting` : `${at + 1} of ${waiting.length}`}
+      </span>
+      <button class="btn quiet" type="button" disabled={at <= 0} onClick={() => go(-1)}>
+        Previous
+      </button>
+      <button class="btn quiet" type="button" disabled={at + 1 >= waiting.length} onClick={() => go(1)}>
+        Next
+      </button>
     </>
   );
 }
@@ -126,81 +161,6 @@ function Warnings({ review: { change } }: { readonly review: ApprovalReviewAnswe
   );
 }
 
-const HIDDEN_ARGUMENTS: Readonly<Record<string, string>> = {
-  beginning: "This is only the beginning.",
-  dropped: "They were long, and are not kept once it is decided.",
-  damaged: "The stored arguments fail their check, so they are not shown.",
-  hidden: "Only reviewers see arguments.",
-};
-
-function Arguments({ approval }: { readonly approval: ListedApproval }) {
-  const { args, argsShown, argsDigest } = approval;
-  const text = toPlainJson(args, 2);
-  const entries = typeof args === "object" && args !== null && !Array.isArray(args) ? Object.entries(args) : [];
-  const missing = argsShown === undefined ? undefined : HIDDEN_ARGUMENTS[argsShown];
-  return (
-    <section aria-labelledby="args">
-      <div class="panel">
-        <div class="panel-h">
-          <h2 id="args">{isQuestion(approval) ? "What the server asks, in its own words" : "Arguments"}</h2>
-          <span class="end">
-            <CopyButton text={text} label="Copy the arguments" />
-          </span>
-        </div>
-        {missing !== undefined && <Problem message={missing} />}
-        {argsShown === undefined && entries.length === 0 && <pre class="plain">{text}</pre>}
-        {argsShown === undefined && entries.length > 0 && (
-          <table class="args">
-            <tbody>
-              {entries.map(([name, value]) => (
-                <tr key={name}>
-                  <th scope="row">
-                    <code>
-                      <Visible text={name} />
-                    </code>
-                  </th>
-                  <td>
-                    <div class="val">
-                      {typeof value === "string" ? <Visible text={value} /> : toPlainJson(value, 2)}
-                    </div>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-        <div class="panel-f">
-          <span>
-            {argsShown === undefined ? `${formatBytes(text.length)}, shown in full` : "Approving needs all of them"}
-          </span>
-          <span class="mono" title={argsDigest}>
-            {argsDigest.slice(0, 20)}…
-          </span>
-        </div>
-      </div>
-    </section>
-  );
-}
-
-function Evidence({ approval: { evidence } }: { readonly approval: ListedApproval }) {
-  if (!evidence) return null;
-  return (
-    <section aria-labelledby="evidence">
-      <div class="h">
-        <h2 id="evidence">Evidence</h2>
-        <span class="muted small">from replays with other data; it proves nothing by itself</span>
-      </div>
-      <ul class="evidence" aria-label="Evidence">
-        {describeEvidence(evidence).map((line) => (
-          <li key={line}>
-            <Visible text={line} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
 function ReadBefore({ approval: { labels } }: { readonly approval: ListedApproval }) {
   if (labels.length === 0) return null;
   return (
@@ -229,9 +189,8 @@ function ReadBefore({ approval: { labels } }: { readonly approval: ListedApprova
   );
 }
 
-function Program({ review: { execution, places } }: { readonly review: ApprovalReviewAnswer }) {
+function Program({ review: { execution, places, calls } }: { readonly review: ApprovalReviewAnswer }) {
   if (!execution || execution.source === "") return null;
-  const lines = execution.source.trimEnd().split("\n").length;
   return (
     <section>
       <div class="panel">
@@ -244,62 +203,10 @@ function Program({ review: { execution, places } }: { readonly review: ApprovalR
             <CopyButton text={execution.source} label="Copy the program" />
           </span>
         </div>
-        <Code source={execution.source} hits={places.map(({ line }) => line)} />
+        <Code source={execution.source} hits={places.map(({ line }) => line)} calls={calls} />
         <div class="panel-f">
-          <span>{lines === 1 ? "1 line" : `${lines} lines`}, shown in full</span>
+          <span>{countLines(execution.source)}</span>
         </div>
-      </div>
-    </section>
-  );
-}
-
-/** What the program can call, and what it did so far. */
-function Plan({ review: { approval, calls } }: { readonly review: ApprovalReviewAnswer }) {
-  const { plan } = approval;
-  return (
-    <section aria-labelledby="plan">
-      <div class="h">
-        <h2 id="plan">{plan ? "Everything this program can call" : "Calls so far"}</h2>
-        {plan && <span class="muted small">{plan.exact ? "exact plan, enforced" : "the plan may miss calls"}</span>}
-      </div>
-      <div class="panel">
-        <table class="t stackable">
-          <thead>
-            <tr>
-              <th>Tool</th>
-              <th>Effect</th>
-              <th>Line</th>
-              <th>Times</th>
-            </tr>
-          </thead>
-          <tbody>
-            {plan?.calls.map(({ tool, effect, at, times }) => (
-              <tr key={tool} class={tool === approval.tool ? "selected" : ""}>
-                <td class="first">
-                  <code>{tool}</code>
-                </td>
-                <td>
-                  <Tag name={effect} />
-                </td>
-                <td data-l="line">{at.map(({ line }) => line).join(", ")}</td>
-                <td>{times}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        <ol class="reads" aria-label="Calls so far">
-          {calls.map(({ seq, tool, effect, outcome }) => (
-            <li key={seq}>
-              <div class="row">
-                <span class="muted small">{seq}</span>
-                <code>{tool}</code>
-                <Tag name={effect} />
-                <State name={outcome} />
-              </div>
-            </li>
-          ))}
-        </ol>
-        {calls.length === 0 && <div class="panel-f">No other call was made so far.</div>}
       </div>
     </section>
   );

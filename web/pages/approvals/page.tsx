@@ -1,6 +1,6 @@
 /** The queue: what waits for a person, the oldest first. A decision is taken on the page of the approval. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { toVisible } from "../../../src/text/escape-hidden.ts";
 import { useAnswer } from "../../live/use-answer.ts";
@@ -10,8 +10,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { State, Tag } from "../../parts/status.tsx";
 import { Visible } from "../../parts/text.tsx";
 import { Ago, formatAge, useNow } from "../../parts/time.tsx";
-import { navigate } from "../../router.ts";
-import { takesKeys } from "../../shortcuts.ts";
+import { useRowKeys } from "../../parts/use-rows.ts";
 
 const ARGUMENT_CHARS = 240;
 
@@ -21,7 +20,7 @@ export function Page({ api }: PageProps) {
   const all = value?.approvals ?? [];
   const waiting = all.filter(({ state }) => state === "pending").toSorted((a, b) => a.createdAt - b.createdAt);
   const decided = all.filter(({ state }) => state !== "pending");
-  const selected = useSelection(waiting);
+  const selected = useRowKeys(waiting.map(({ id }) => `/approvals/${id}`));
   return (
     <>
       <Head title="Approvals" sub={value ? countText(waiting.length) : ""}>
@@ -64,7 +63,7 @@ function Waiting({ approval, now, isSelected }: WaitingProps) {
   const address = `/approvals/${id}`;
   const kinds = [...new Set(labels.map(({ label }) => label))];
   return (
-    <li id={id} class={isSelected ? "on" : ""}>
+    <li id={id} class={isSelected ? "on" : ""} data-row={isSelected ? "on" : undefined}>
       <span>
         <Icon name="wait" />
       </span>
@@ -142,24 +141,6 @@ function Decided({ approvals, now }: { readonly approvals: readonly ListedApprov
       </table>
     </section>
   );
-}
-
-/** `J` and `K` move, `Enter` opens. */
-function useSelection(waiting: readonly ListedApproval[]): number {
-  const [selected, setSelected] = useState(-1);
-  const last = waiting.length - 1;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (!takesKeys(event)) return;
-      if (event.key === "j") setSelected((now) => Math.min(now + 1, last));
-      if (event.key === "k") setSelected((now) => Math.max(now - 1, 0));
-      const chosen = waiting[selected];
-      if (event.key === "Enter" && chosen && event.target === document.body) navigate(`/approvals/${chosen.id}`);
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [waiting, selected, last]);
-  return Math.min(selected, last);
 }
 
 /** Offered while the browser has not been asked. */

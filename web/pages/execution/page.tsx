@@ -1,22 +1,30 @@
-/** What one execution did: program with findings, calls, result, logs, and what it used. */
+/** What one execution did: its program and calls side by side, result, logs, and what a person can do with it. */
 
 import { useState } from "preact/hooks";
 
 import type { ExecutionAnswer } from "../../../src/surfaces/admin/contract/executions.ts";
-import { toPlainJson } from "../../../src/text/escape-hidden.ts";
-import type { Api } from "../../api.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { PageProps } from "../../page-props.ts";
-import { Code } from "../../parts/code.tsx";
+import { Code, countLines } from "../../parts/code.tsx";
 import { Empty, Head, Problem } from "../../parts/frame.tsx";
+import { showExecution } from "../../parts/executions-api.ts";
+import { Loading } from "../../parts/notice.tsx";
 import { State, Tag } from "../../parts/status.tsx";
-import { Command, CopyButton, Visible } from "../../parts/text.tsx";
+import { CopyButton, Visible } from "../../parts/text.tsx";
 import { Ago, formatBytes, formatDuration, useNow } from "../../parts/time.tsx";
-
-const VALUE_CHARS = 100_000;
+import { place } from "../../router.ts";
+import { Actions } from "./actions.tsx";
+import { Compare } from "./compare.tsx";
+import { Failure, Logs, Outcome } from "./outcome.tsx";
+import { placeCalls } from "./timeline.ts";
+import { Waterfall } from "./waterfall.tsx";
 
 export function Page({ api, id, roles }: PageProps & { readonly id: string }) {
-  const { value, error, reload } = useAnswer(() => api.execution(id), { key: id, topics: ["executions", "approvals"] });
+  const { value, error, reload } = useAnswer(() => showExecution(api, id), {
+    key: id,
+    topics: ["executions", "approvals"],
+  });
+  const other = place.value.query.get("with");
   const title = (
     <>
       <a href="/executions">Executions</a>
@@ -26,276 +34,180 @@ export function Page({ api, id, roles }: PageProps & { readonly id: string }) {
       </h1>
     </>
   );
-  const canCancel = roles.includes("operator") && (value?.state === "running" || value?.state === "paused");
   return (
     <>
       <Head title={title}>
-        {canCancel && <CancelButton {...{ api, id, reload }} />}
+        {value && <Actions {...{ api, roles, reload }} details={value} />}
         <CopyButton text={id} label="Copy the id" />
       </Head>
       <div class="content">
+        {!value && !error && <Loading what="the execution" />}
         {error && !value && (
           <Empty title="This execution cannot be shown">
             <p>{error.message}</p>
-            <p>Executions are kept for a time (`executions.keepMs`); their records stay in the ledger.</p>
+            <p>
+              Executions are kept for a time (<code>executions.keepMs</code>); their records stay in the ledger.
+            </p>
             <a class="btn" href="/executions">
               All executions
             </a>
           </Empty>
         )}
-        {value && <Details details={value} />}
+        {error && value && <Problem message={error.message} />}
+        {value && other !== null && <Compare {...{ api, other }} details={value} />}
+        {value && other === null && <Details details={value} />}
       </div>
-    </>
-  );
-}
-
-/** Asks once more: a cancelled program does not continue. */
-function CancelButton({ api, id, reload }: { readonly api: Api; readonly id: string; readonly reload: () => void }) {
-  const [step, setStep] = useState<"idle" | "asked" | "sending">("idle");
-  const [problem, setProblem] = useState("");
-  const cancel = (): void => {
-    setStep("sending");
-    api
-      .cancel(id)
-      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : "It was not cancelled."))
-      .finally(() => {
-        setStep("idle");
-        reload();
-      });
-  };
-  return (
-    <>
-      {problem !== "" && <span class="cause">{problem}</span>}
-      {step === "idle" ? (
-        <button class="btn" type="button" onClick={() => setStep("asked")}>
-          Cancel
-        </button>
-      ) : (
-        <button class="btn danger" type="button" disabled={step === "sending"} onClick={cancel}>
-          Cancel this execution for good
-        </button>
-      )}
     </>
   );
 }
 
 function Details({ details }: { readonly details: ExecutionAnswer }) {
-  const { id, source, result, sealed } = details;
-  const { findings, error } = result;
+  const { source, result, sealed } = details;
+  const [selected, select] = useState<number>();
+  const { findings, error, calls } = result;
+  const hasSource = source !== undefined && source !== "";
   return (
     <>
       <Summary details={details} />
       {sealed && <Problem message={`${sealed.message}. ${sealed.hint ?? ""}`} />}
-      <Approvals details={details} />
-      {source !== undefined && source !== "" && (
-        <section>
+      <Failure details={details} />
+      <Waiting details={details} />
+      <section class={hasSource ? "halves wide-code" : ""}>
+        {hasSource && (
           <div class="panel">
             <div class="panel-h">
               <h2>Program</h2>
+              <span class="muted small">{calls.length > 0 && "the margin has the calls of each line"}</span>
               <span class="end">
                 <CopyButton text={source} label="Copy the program" />
               </span>
             </div>
-            <Code source={source} findings={findings} errorLine={error?.line} />
+            <Code
+              {...{ source, findings, calls }}
+              errorLine={error?.line}
+              selectedCall={selected}
+              onSelect={(seq) => select(seq)}
+            />
+            <ProgramFacts source={source} findings={findings.length} />
           </div>
-        </section>
-      )}
-      <Calls details={details} />
+        )}
+        <Waterfall {...{ details, selected, select }} />
+      </section>
       <Outcome details={details} />
       <Logs details={details} />
-      <section>
-        <div class="h">
-          <h2>Repeat it</h2>
-          <span class="muted small">from its journal, without a call of an upstream</span>
-        </div>
-        <Command text={`glovebox executions replay ${id}`} />
-      </section>
+      <ReadData details={details} />
     </>
   );
 }
 
-function Summary({ details: { state, principal, startedAt, endedAt, result } }: { readonly details: ExecutionAnswer }) {
+function ProgramFacts({ source, findings }: { readonly source: string; readonly findings: number }) {
+  return (
+    <div class="panel-f">
+      <span>{countLines(source)}</span>
+      <span>{formatBytes(source.length)}</span>
+      {findings > 0 && <span>{findings === 1 ? "1 finding" : `${findings} findings`}</span>}
+    </div>
+  );
+}
+
+function Summary({ details }: { readonly details: ExecutionAnswer }) {
+  const { state, principal, startedAt, endedAt, result, trace, errorCode, approvals } = details;
   const now = useNow();
   const { stats, engine, isolation, labels = [], calls } = result;
+  const { waitedMs } = placeCalls(details, now);
+  const lasted = (endedAt ?? now) - startedAt;
   const facts = [
-    ["Took", endedAt === null ? "not ended" : formatDuration(endedAt - startedAt)],
-    ["Waited for a place", formatDuration(stats.queueMs)],
-    ["CPU time", formatDuration(stats.cpuMs)],
-    ["Memory at most", formatBytes(stats.peakMemoryBytes)],
-    ["Output", formatBytes(stats.outputBytes)],
+    [endedAt === null ? "Runs for" : "Took", formatDuration(lasted)],
+    ...(approvals.length > 0 && waitedMs > 0 ? [["Waited for a person", formatDuration(waitedMs)]] : []),
+    ...(stats.queueMs > 0 ? [["Waited in the queue", formatDuration(stats.queueMs)]] : []),
+    ["Processor", formatDuration(stats.cpuMs)],
+    ["Peak memory", formatBytes(stats.peakMemoryBytes)],
     ["Calls", String(calls.length)],
-    ["Engine", `${engine}, isolation ${isolation}`],
-  ] as const;
+    ["Output", formatBytes(stats.outputBytes)],
+    ["Engine", `${engine}, ${isolation}`],
+  ];
   return (
-    <section class="ask" aria-label="Summary">
-      <div class="row tight">
+    <section aria-label="Summary">
+      <div class="row tight summary">
         <State name={state} />
+        {errorCode !== null && <code class="cause">{errorCode}</code>}
         {[...new Set(labels.map(({ label }) => label))].map((label) => (
           <Tag key={label} name={label} />
         ))}
-        <span>{principal}</span>
+        <a class="quiet-link" href={`/executions?${new URLSearchParams({ principal }).toString()}`}>
+          {principal}
+        </a>
         <span class="muted">
           started <Ago at={startedAt} now={now} />
         </span>
-      </div>
-      <div class="facts">
-        {facts.map(([name, text]) => (
-          <span key={name}>
-            <span class="muted">{name}</span> {text}
+        {trace !== undefined && (
+          <span class="muted small">
+            trace <code title="The client's trace">{trace}</code> <CopyButton text={trace} label="Copy the trace" />
           </span>
-        ))}
+        )}
       </div>
+      <dl class="stats">
+        {facts.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
     </section>
   );
 }
 
-function Approvals({ details: { approvals } }: { readonly details: ExecutionAnswer }) {
-  if (approvals.length === 0) return null;
+/** What this execution waits for now. */
+function Waiting({ details: { approvals } }: { readonly details: ExecutionAnswer }) {
+  const waiting = approvals.filter(({ state }) => state === "pending");
+  if (waiting.length === 0) return null;
   return (
-    <section>
+    <section aria-label="Waits for a person">
+      {waiting.map(({ id, seq, tool, reason }) => (
+        <div key={id} class="note wait">
+          <div>
+            <b class="strong">
+              Call {seq} of <code>{tool}</code> waits for a person.
+            </b>{" "}
+            <Visible text={reason} />
+          </div>
+          <a class="btn small" href={`/approvals/${id}`}>
+            Review
+          </a>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** What its session had read when it ended. */
+function ReadData({ details: { id, result } }: { readonly details: ExecutionAnswer }) {
+  const { labels = [] } = result;
+  if (labels.length === 0) return null;
+  return (
+    <section aria-labelledby="flow">
       <div class="h">
-        <h2>Approvals</h2>
+        <h2 id="flow">Data that its session has read</h2>
       </div>
       <ul class="reads">
-        {approvals.map(({ id, seq, tool, state, decidedBy, note }) => (
-          <li key={id}>
+        {labels.map(({ label, tool, execution, seq }) => (
+          <li key={`${label} ${tool} ${execution} ${seq}`}>
             <div class="row">
-              <span class="muted small">{seq}</span>
-              <a class="link" href={`/approvals/${id}`}>
-                <code>{tool}</code>
-              </a>
-              <State name={state} />
-              {decidedBy !== undefined && <span class="muted small">by {decidedBy}</span>}
-              {note !== undefined && (
-                <span class="small">
-                  <Visible text={note} />
-                </span>
+              <Tag name={label} />
+              <code>{tool}</code>
+              <span class="muted small">call {seq}</span>
+              {execution === id ? (
+                <span class="muted small">of this execution</span>
+              ) : (
+                <a class="link small mono" href={`/executions/${execution}`}>
+                  {execution.slice(0, 11)}
+                </a>
               )}
             </div>
           </li>
         ))}
       </ul>
-    </section>
-  );
-}
-
-function Calls({ details: { result } }: { readonly details: ExecutionAnswer }) {
-  const { calls } = result;
-  if (calls.length === 0) return null;
-  return (
-    <section>
-      <div class="h">
-        <h2>Calls</h2>
-        <span class="muted small">{calls.length}</span>
-      </div>
-      <table class="t stackable">
-        <thead>
-          <tr>
-            <th class="num">No.</th>
-            <th>Tool</th>
-            <th>Effect</th>
-            <th>Decision</th>
-            <th>Outcome</th>
-            <th class="num">Took</th>
-          </tr>
-        </thead>
-        <tbody>
-          {calls.map(({ seq, tool, effect, decision, outcome, ms }) => (
-            <tr key={seq}>
-              <td class="num">{seq}</td>
-              <td class="first">
-                <code>
-                  <Visible text={tool} />
-                </code>
-              </td>
-              <td>
-                <Tag name={effect} />
-              </td>
-              <td>{decision}</td>
-              <td class="second">
-                <State name={outcome} />
-              </td>
-              <td class="num">{formatDuration(ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-function Outcome({ details: { result } }: { readonly details: ExecutionAnswer }) {
-  const { value, error, truncated } = result;
-  return (
-    <>
-      {error && (
-        <section aria-label="Error">
-          <Problem message={`${error.message} (${error.code})`} />
-          {error.hint !== undefined && (
-            <pre class="plain" aria-label="Hint">
-              <Visible text={error.hint} />
-            </pre>
-          )}
-          {error.frame !== undefined && (
-            <pre class="block">
-              <Visible text={error.frame} />
-            </pre>
-          )}
-        </section>
-      )}
-      {truncated && (
-        <section aria-label="Kept result">
-          <p>
-            The value has {formatBytes(truncated.bytes)} and is kept as <code>{truncated.handle}</code>.
-          </p>
-          <pre class="block">{truncated.shape}</pre>
-        </section>
-      )}
-      {value !== undefined && <Value text={toPlainJson(value, 2)} />}
-    </>
-  );
-}
-
-function Value({ text }: { readonly text: string }) {
-  const isLong = text.length > VALUE_CHARS;
-  return (
-    <section>
-      <div class="h">
-        <h2>Result</h2>
-        <span class="muted small">
-          {formatBytes(text.length)}
-          {isLong && `, the first ${formatBytes(VALUE_CHARS)} are shown`}
-        </span>
-        <span class="end">
-          <CopyButton text={text} label="Copy the result" />
-        </span>
-      </div>
-      <pre class="block" tabIndex={0} aria-label="Result">
-        {text.slice(0, VALUE_CHARS)}
-      </pre>
-    </section>
-  );
-}
-
-function Logs({ details: { result } }: { readonly details: ExecutionAnswer }) {
-  if (result.logs.length === 0) return null;
-  return (
-    <section>
-      <div class="h">
-        <h2>Logs</h2>
-        <span class="muted small">{result.logs.length}</span>
-      </div>
-      <ol class="log">
-        {result.logs.map(({ level, text, atMs }, index) => (
-          <li key={index} class={level}>
-            <time>{formatDuration(atMs)}</time>
-            <span class="lv">{level}</span>
-            <span>
-              <Visible text={text} />
-            </span>
-          </li>
-        ))}
-      </ol>
     </section>
   );
 }

@@ -2,15 +2,15 @@
 
 import type { DatabaseSync } from "node:sqlite";
 
-import { GloveboxError, defined, parseDigest, parseExecutionId, parsePrincipalId } from "../../../domain/index.ts";
+import { GloveboxError, parseDigest, parseExecutionId, parsePrincipalId } from "../../../domain/index.ts";
 import type { Execution, ExecutionId, PrincipalId } from "../../../domain/index.ts";
 import { CANCELLATION, JOURNAL_PIECE, KEY_HOLDER, OUTCOME } from "../../executions.ts";
 import type {
   CancellationStore,
-  ExecutionOutcome,
-  ExecutionPage,
+  ExecutionEnding,
   ExecutionStore,
   ExecutionSummary,
+  ListedExecution,
   JournalPiece,
   JournalStore,
   KeyHolder,
@@ -21,8 +21,9 @@ import type {
 import { bytes, createShape, integer, optional, parsed, readColumn, text } from "../../row.ts";
 import type { RawRow } from "../../row.ts";
 
-import { insertInto, toWhere } from "../connection.ts";
+import { insertInto } from "../connection.ts";
 import type { Connection } from "../connection.ts";
+import { listExecutions, skipExecutions } from "./list-executions.ts";
 import type { ColumnSeal } from "../column-seal.ts";
 import { ifTaken } from "../to-store-error.ts";
 
@@ -38,15 +39,12 @@ const IS_OPEN = "(state IS NULL OR state = 'paused')";
 const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)";
 const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = NULL, sealed_result = ?
   WHERE id = ? AND ${IS_OPEN}`;
-const SUMMARY = `SELECT ${EXECUTION.columns}, ${OUTCOME.columns} FROM executions`;
-const HEAD = `${EXECUTION.columns}, ${OUTCOME.columns}, source_text`;
-const OLDER = "(started_at, id) < (SELECT started_at, id FROM executions WHERE id = :before)";
-/** Never looks at values: they are sealed. */
-const MATCHES = `instr(lower(source_text), lower(:search)) > 0 OR instr(lower(error_code), lower(:search)) > 0 OR id IN (
-  SELECT detail ->> '$.execution' FROM ledger
-  WHERE substr(action, 1, 5) = 'call.' AND instr(lower(subject), lower(:search)) > 0 AND json_valid(detail))`;
+const LISTED = `${EXECUTION.columns}, ${OUTCOME.columns}`;
+const SUMMARY = `SELECT ${LISTED} FROM executions`;
+const HEAD = `${LISTED}, source_text`;
 const CLAIM = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
   WHERE id = ? AND state IS ? AND owner IS ?`;
+const ADD_TOOL = "INSERT OR IGNORE INTO execution_tools (execution, tool) VALUES (?, ?)";
 const INSERT_PIECE = insertInto("journals", JOURNAL_PIECE);
 
 /** Ended executions that are too old, or exceed the total size together with newer ones. Reads an index only. */
@@ -65,15 +63,17 @@ export function createExecutions({ database, read, write, commit }: Connection, 
   const unfinished = database.prepare(`${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`);
   const paused = database.prepare(`${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`);
   const claim = database.prepare(CLAIM);
+  const addTool = database.prepare(ADD_TOOL);
   const keys = prepareKeys(database);
   const drop = prepareDrop(database);
 
   const open = ({ id, principal, source, sourceText, startedAt, owner }: StoredOpening): void => {
     insert.run(id, principal, source, sourceText, startedAt, owner ?? null);
   };
-  const close = (id: ExecutionId, { endedAt, state, errorCode }: ExecutionOutcome, sealed: Uint8Array): void => {
+  const close = (id: ExecutionId, ending: Omit<ExecutionEnding, "result">, sealed: Uint8Array): void => {
+    const { endedAt, state, errorCode, tools = [] } = ending;
     const { changes } = update.run(endedAt, state, errorCode ?? null, sealed, id);
-    if (Number(changes) > 0) return;
+    if (Number(changes) > 0) return tools.forEach((tool) => void addTool.run(id, tool));
     if (selectHead.get(id)) refuse(`The execution ${id} has already ended`);
     throw new GloveboxError("REQUEST_NOT_FOUND", `The execution ${id} does not exist`);
   };
@@ -105,7 +105,8 @@ export function createExecutions({ database, read, write, commit }: Connection, 
         return row && toHead(row);
       }),
     findHolder: (principal, key) => read(() => keys.find(principal, key)),
-    list: (page) => read(() => list(database, page)),
+    list: (page) => read(() => listExecutions({ database, columns: LISTED }, page).map(toListed)),
+    skip: (page) => read(() => parseExecutionId(skipExecutions(database, page))),
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
     claim: (id, { was, from, by }) =>
@@ -118,22 +119,12 @@ function refuse(message: string): never {
   throw new GloveboxError("REQUEST_CONFLICT", message);
 }
 
-/** Newest first; ids break ties, so that a page never repeats or skips an execution of the same millisecond. */
-function list(database: DatabaseSync, { limit, before, state, search }: ExecutionPage): readonly ExecutionSummary[] {
-  const where = toWhere([
-    state !== undefined && "state IS :state",
-    before !== undefined && OLDER,
-    search !== undefined && MATCHES,
-  ]);
-  const values = defined({ limit: Math.max(0, limit), before, state: state === "running" ? null : state, search });
-  return database
-    .prepare(`${SUMMARY} ${where} ORDER BY started_at DESC, id DESC LIMIT :limit`)
-    .all(values)
-    .map(toSummary);
-}
-
 function toSummary(row: RawRow): ExecutionSummary {
   return { ...EXECUTION.parse(row), ending: row["state"] === null ? null : OUTCOME.parse(row) };
+}
+
+function toListed({ row, ...more }: ReturnType<typeof listExecutions>[number]): ListedExecution {
+  return { ...toSummary(row), ...more };
 }
 
 function toHead(row: RawRow): ExecutionSummary & StoredOpening {
@@ -155,7 +146,9 @@ const REPLACE_HOLDER =
 /** Returns a function that deletes outdated executions with all that belongs to them. Call it in a transaction. */
 function prepareDrop(database: DatabaseSync): (endedBefore: number, totalBytes: number) => number {
   const outdated = database.prepare(OUTDATED);
-  const removals = ["journals WHERE execution", "results WHERE execution", "request_keys WHERE execution"];
+  const removals = ["journals", "results", "request_keys", "execution_tools"].map(
+    (table) => `${table} WHERE execution`,
+  );
   const remove = [...removals, "executions WHERE id"].map((place) => database.prepare(`DELETE FROM ${place} = ?`));
   return (endedBefore, totalBytes) => {
     const gone = outdated.all(endedBefore, totalBytes).map((row) => readColumn(row, "id", text));

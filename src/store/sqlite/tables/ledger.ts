@@ -17,6 +17,7 @@ const KEPT = "seq > coalesce((SELECT max(seq) FROM statements WHERE kind = 'cut'
 /** The conditions on details search the text first: most records do not match, and parsing JSON is expensive. */
 const FILTERS: Readonly<Record<string, string>> = {
   before: "seq < :before",
+  from: "seq >= :from",
   since: "at >= :since",
   until: "at <= :until",
   actor: "actor = :actor",
@@ -53,6 +54,7 @@ export function createLedger({ database, read, write, commit, flushed }: Connect
     flushed,
     last: () => read(() => LEDGER_RECORD.parseIfFound(last.get())),
     search: (query) => read(() => search(database, query).map(LEDGER_RECORD.parse)),
+    seqAt: (at) => read(() => findSeqAt(database, at)),
     read: ({ from, limit }) => read(() => range.all(from, Math.max(0, limit)).map(LEDGER_RECORD.parse)),
   };
 }
@@ -62,16 +64,31 @@ export function createLedger({ database, read, write, commit, flushed }: Connect
  * down every append, and a scan over 100,000 records takes a fraction of a second.
  */
 function search(database: DatabaseSync, query: LedgerQuery): readonly RawRow[] {
-  const { limit, actor, subject, action, outcome, execution, since, until, before } = query;
+  const { limit, actor, subject, action, outcome, execution, since, until, before, from } = query;
   const executed =
     typeof execution === "string" ? { execution } : { executions: execution && JSON.stringify(execution) };
-  const values = defined({ before, since, until, actor, subject, action, ...executed, outcome });
+  const values = defined({ before, from, since, until, actor, subject, action, ...executed, outcome });
   const conditions = Object.keys(values).map((name) => FILTERS[name] ?? "");
   const statement = database.prepare(
     `SELECT * FROM ledger ${toWhere([KEPT, ...conditions])} ORDER BY seq DESC LIMIT :limit`,
   );
   statement.setReadBigInts(true);
   return statement.all({ ...values, limit: Math.max(0, limit) });
+}
+
+/** Halves the range of numbers, instead of reading all records. */
+function findSeqAt(database: DatabaseSync, at: number): number {
+  const bounds = database.prepare("SELECT coalesce(min(seq), 1) AS low, coalesce(max(seq), 0) + 1 AS high FROM ledger");
+  const next = database.prepare("SELECT seq, at FROM ledger WHERE seq >= ? ORDER BY seq LIMIT 1");
+  const row = bounds.get() ?? {};
+  let [low, high] = [readColumn(row, "low", integer), readColumn(row, "high", integer)];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = next.get(middle);
+    if (!found || readColumn(found, "at", integer) >= at) high = middle;
+    else low = readColumn(found, "seq", integer) + 1;
+  }
+  return low;
 }
 
 const CHECKPOINT =

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { GloveboxError, defined, parseExecutionId } from "../../../domain/index.ts";
 import type { CallRecord, ExecutionView, Finding, LabelSource } from "../../../domain/index.ts";
 import type { ExecutionDetails } from "../../../execution/index.ts";
-import { parseCount, writeOutput } from "../add-command.ts";
+import { parseCount, parseMoment, writeOutput } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT, exitOf } from "../powers.ts";
 import { formatError, printJson, printLine, printResult } from "../print.ts";
@@ -21,6 +21,11 @@ export function addExecutions(program: Command, { addCommand, addJsonCommand }: 
   const executions = addJsonCommand(program, "executions", "list executions, newest first", listExecutions)
     .addOption(new Option("--state <name>", "only those in this state").choices(STATES))
     .option("--search <text>", "only those with this text in their source, tool names or error code")
+    .option("--principal <name>", "only those of this principal")
+    .option("--server <name>", "only those that called a tool of this server")
+    .option("--tool <name>", "only those that called this tool")
+    .option("--since <time>", "only those that started since then: a date, or a duration such as 2h")
+    .option("--until <time>", "only those that started until then")
     .option("--limit <number>", "maximum number (default 50)", parseCount);
   addJsonCommand(executions, "show <id>", "show one execution: source with findings, calls and result", showExecution);
   addJsonCommand(executions, "cancel <id>", "cancel a running or paused execution in any gateway", cancelExecution);
@@ -48,13 +53,21 @@ interface HistoryFlags {
   readonly limit?: number;
   readonly state?: ExecutionDetails["state"];
   readonly search?: string;
+  readonly principal?: string;
+  readonly server?: string;
+  readonly tool?: string;
+  readonly since?: string;
+  readonly until?: string;
 }
 
 /** Starts nothing and changes nothing. */
-async function listExecutions({ flags, readRecords, print }: Invocation<HistoryFlags>): Promise<void> {
+async function listExecutions({ flags, powers, readRecords, print }: Invocation<HistoryFlags>): Promise<void> {
   await using records = await readRecords();
-  const { limit = USUAL_LIMIT, state, search } = flags;
-  const executions = await records.history.list({ limit, ...defined({ state, search }) });
+  const { limit = USUAL_LIMIT, state, search, principal, server, tool } = flags;
+  const toMoment = (text: string | undefined) => (text === undefined ? undefined : parseMoment(text, powers.now()));
+  const [since, until] = [flags.since, flags.until].map(toMoment);
+  const query = defined({ state, search, principal, namespace: server, tool, since, until });
+  const executions = await records.history.list({ limit, ...query });
   print({ executions }, executions.map(describeLine));
 }
 
@@ -72,14 +85,22 @@ async function cancelExecution(
   id: string,
 ): Promise<number | void> {
   await using records = await openRecords();
-  const { source: _, result: __, approvals: ___, ...line } = await records.control.cancel(id, principal.id);
+  const {
+    source: _,
+    result: __,
+    approvals: ___,
+    times: ____,
+    ...line
+  } = await records.control.cancel(id, principal.id);
   print(line, [describeLine(line)]);
   if (line.endedAt !== null) return;
   printLine(terminal.stderr, "Its process has not answered; it cancels the execution at its next poll");
   return EXIT.failed;
 }
 
-function describeLine(execution: Omit<ExecutionDetails, "source" | "result" | "approvals">): string {
+type LineField = "id" | "state" | "startedAt" | "endedAt" | "principal" | "errorCode";
+
+function describeLine(execution: Pick<ExecutionDetails, LineField>): string {
   const { id, state, startedAt, endedAt, principal, errorCode } = execution;
   const took = endedAt === null ? "" : `, ${endedAt - startedAt} ms`;
   const code = errorCode === null ? "" : ` [${errorCode}]`;

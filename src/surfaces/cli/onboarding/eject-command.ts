@@ -6,7 +6,6 @@ import type { Command } from "commander";
 
 import { GloveboxError } from "../../../domain/index.ts";
 import { applyUndo, openUndoLog, planUndo } from "../../../onboarding/index.ts";
-import type { UndoneFile } from "../../../onboarding/index.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { askYesNo, formatFault, printLine } from "../print.ts";
@@ -14,7 +13,9 @@ import { toPlaces } from "./init-command.ts";
 import type { HomeFlags } from "./init-command.ts";
 import { openSealedRecords } from "./sealed-records.ts";
 
-const OUTCOMES: Readonly<Record<UndoneFile["outcome"], string>> = {
+type UndoneLine = ReturnType<typeof applyUndo>[number];
+
+const OUTCOMES: Readonly<Record<UndoneLine["outcome"], string>> = {
   restored: "as it was before",
   removed: "removed, because it did not exist before",
   edited: "changed since: our entry is removed, the imported servers are back, the rest stays",
@@ -61,7 +62,7 @@ async function ejectCommand(invocation: Invocation<HomeFlags>): Promise<number> 
 }
 
 function printFile(
-  { path, outcome, error }: Pick<UndoneFile, "path" | "outcome" | "error">,
+  { path, outcome, error }: Pick<UndoneLine, "path" | "outcome" | "error">,
   { terminal }: Invocation<HomeFlags>,
 ): void {
   printLine(terminal.stdout, `${path}: ${OUTCOMES[outcome]}`);

@@ -2,9 +2,9 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
-import { defined } from "../../domain/index.ts";
-import type { UpstreamStatus } from "../../domain/index.ts";
-import type { Gateway } from "../gateway.ts";
+import { defined } from "../domain/index.ts";
+import type { UpstreamStatus } from "../domain/index.ts";
+import type { Gateway } from "./gateway.ts";
 
 type Found = Awaited<ReturnType<Gateway["search"]>>;
 
