@@ -218,7 +218,6 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["oauth", "passkeys", "providers"],
     interface: [
       "login-limit.ts",
-      "network-of.ts",
       "pending.ts",
       "people.ts",
       "powers.ts",
@@ -258,7 +257,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
-  skills: { folders: ["draft", "folder", "keys", "review", "usage"], interface: ["powers.ts", "skill.ts"] },
+  skills: { folders: ["draft", "folder", "keys", "review"], interface: ["powers.ts", "skill.ts"] },
   store: {
     folders: ["sqlite"],
     interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "skills.ts", "store.ts"],
@@ -279,8 +278,8 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
       "parse-request.ts",
       "reach-near.ts",
       "reach-people.ts",
-      "review-policy.ts",
       "render-search.ts",
+      "review-policy.ts",
       "serve-near.ts",
       "sum-usage.ts",
     ],

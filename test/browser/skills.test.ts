@@ -32,7 +32,7 @@ test(
     const complaints = listenForComplaints(page);
     await page.goto(`${listener.url}/skills#code=${await identity.sessions.createCode(OPERATOR)}`);
     await page.getByText("waits for review").waitFor();
-    await page.getByRole("link", { name: "one" }).click();
+    await page.getByRole("link", { name: "one", exact: true }).click();
     await page.getByRole("heading", { name: "Reach" }).waitFor();
     await page.getByText(HOSTILE).first().waitFor();
     assert.equal(await page.locator("main img[src=x]").count(), 0);

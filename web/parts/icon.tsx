@@ -37,7 +37,6 @@ const PATHS = {
   untrusted: "M3 3h10v7.4H7.6L5 13v-2.6H3z",
   external: "M9 2.8h4.2V7M13 3L7.6 8.4M6.4 3.4H3.6v9h9V9.6",
   search: "M7 11.4a4.4 4.4 0 100-8.8 4.4 4.4 0 000 8.8zM10.2 10.2l3.4 3.4",
-  copy: "M5.5 5.5h8v8h-8zM10.5 5.5V2.5h-8v8h3",
   pin: "M6 2.5h4l-.6 4 2.1 2.2H4.5L6.6 6.5zM8 8.7v4.8",
 } as const;
 

@@ -15,7 +15,7 @@ import {
   statusSchema,
   tokenSchema,
 } from "./contract.ts";
-import { executionSchema, executionsSchema, replaySchema } from "./contract/executions.ts";
+import { executionSchema, executionsSchema, exportSchema, replaySchema } from "./contract/executions.ts";
 import { ledgerSchema, proofSchema } from "./contract/ledger.ts";
 import {
   accessTokenSchema,
@@ -79,17 +79,17 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route("get", "/executions", "Executions, the latest first, paged by `before`", executionsSchema),
   route("get", "/executions/{id}", "One execution whole", executionSchema),
   route("post", "/executions/{id}/cancel", "Cancels it", executionSchema),
-  route("post", "/executions/{id}/replay", "Repeats it without any upstream; `engine`", replaySchema),
-  route("post", "/executions/{id}/export", "The execution as a file that replays elsewhere"),
+  route("post", "/executions/{id}/replay", "Replays it without any upstream: `engine`", replaySchema),
+  route("post", "/executions/{id}/export", "Exports it for a replay elsewhere", exportSchema),
   route("get", "/setup", "The entry of each client, agents, and the call that proves the setup", setupSchema),
+  route("get", "/tools/declarations", "Declarations of tools", declarationsSchema),
+  route("post", "/playground/plan", "What a program can call", programPlanSchema),
+  route("post", "/playground/run", "Runs a program, or makes a dry run", startedSchema),
   route("post", "/servers/{name}/restart", "Restarts a server in every gateway on the store", restartSchema),
   route("post", "/servers/{name}/connect", "Starts a login to a server in this browser", connectSchema),
   route("get", "/withheld", "Definitions that wait for an operator, field by field", withheldSchema),
   route("post", "/withheld", "Decides: `verdict`, `server`, `tools` as they were shown", decidedSchema),
   route("get", "/tools", "Tools as agents find them; `query`, `cursor`", toolsSchema),
-  route("get", "/tools/declarations", "Declarations of tools: `names`, `detail`", declarationsSchema),
-  route("post", "/playground/plan", "What a program can call: `code`", programPlanSchema),
-  route("post", "/playground/run", "Runs a program, or makes a dry run: `code`, `dryRun`", startedSchema),
   route("get", "/skills", "All versions of all skills", skillsSchema),
   route("get", "/skills/{name}", "What a reviewer reads about a version; `version`", skillReviewSchema),
   route("post", "/skills", "Submits a skill: `files`", skillSchema),

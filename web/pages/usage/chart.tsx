@@ -15,6 +15,8 @@ interface ChartProps {
   readonly summary: string;
 }
 
+const SWATCHES = { ok: "idle", bad: "bad", kept: "accent", model: "write" } as const;
+
 export function Chart({ title, unit, at, kind, lines, summary }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const key = JSON.stringify([at, lines.map(({ values }) => values)]);
@@ -37,7 +39,7 @@ export function Chart({ title, unit, at, kind, lines, summary }: ChartProps) {
         <span class="legend">
           {lines.map(({ name, tone }) => (
             <span key={name}>
-              <i class={`key ${tone}`} aria-hidden="true" />
+              <i class={`sw ${SWATCHES[tone]}`} aria-hidden="true" />
               {name}
             </span>
           ))}
