@@ -63,7 +63,6 @@ export interface SkillDesk extends SkillUsageDesk {
 }
 
 export function openSkillDesk(powers: DeskPowers): SkillDesk {
-  const { store } = powers;
   return {
     usage: () => powers.usage(),
     async submit(submitted, by) {
@@ -75,7 +74,7 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
       return insert(submitted, by, powers);
     },
     async list() {
-      const rows = (await store.list()).toSorted((a, b) => (a.name === b.name ? b.version - a.version : 0));
+      const rows = (await powers.store.list()).toSorted((a, b) => (a.name === b.name ? b.version - a.version : 0));
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },
     show: (choice) => show(choice, powers),
@@ -115,7 +114,7 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
       return { skill, files: withLock(await getVersion(row, powers)) };
     },
     async verify() {
-      const rows = (await store.list()).filter(({ state }) => state === "approved");
+      const rows = (await powers.store.list()).filter(({ state }) => state === "approved");
       for (const row of rows) await verifyTests(row, powers);
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },
