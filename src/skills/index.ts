@@ -8,5 +8,4 @@ export type { GatewaySkills } from "./open-skills.ts";
 export { verifyFolder } from "./verify-folder.ts";
 export type { SkillReview } from "./review/review.ts";
 export type { SkillFiles } from "./skill.ts";
-export type { SkillUsageDesk } from "./open-usage.ts";
 export type { ListedSkill } from "./versions.ts";

@@ -11,7 +11,6 @@ import type { DraftPowers, SkillDrafts } from "./open-drafts.ts";
 import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
 import { openSkillUsage } from "./open-usage.ts";
-import type { SkillUsageDesk } from "./open-usage.ts";
 import { openSkillDesk } from "./open-desk.ts";
 import type { DeskPowers, SkillDesk } from "./open-desk.ts";
 import { parseSkill, toAddress } from "./parse-skill.ts";
@@ -47,9 +46,9 @@ export interface SkillRecords {
   readonly onChanged: () => Promise<void>;
 }
 
-export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk & SkillUsageDesk {
+export function openSkillRecords(records: SkillRecords): DeskPowers & SkillDesk {
   const powers = toPowers(records);
-  return { ...powers, ...openSkillDesk(powers), ...openSkillUsage(records.store, records.now) };
+  return { ...powers, ...openSkillDesk(powers) };
 }
 
 function toPowers({ settings, store, timebox, signer, vault, random, ...powers }: SkillRecords): DeskPowers {
@@ -60,7 +59,8 @@ function toPowers({ settings, store, timebox, signer, vault, random, ...powers }
   const openSeal = () => vault.openSeal();
   const keys = openKeyring({ root: signer, random, openSeal, values: store.meta, now: powers.now });
   const failing = openFailingTests(store.meta);
-  return { ...powers, keys, failing, store: store.skills, folder, separates, analysis: options };
+  const usage = openSkillUsage(store, powers.now);
+  return { ...powers, ...usage, keys, failing, store: store.skills, folder, separates, analysis: options };
 }
 
 interface TakesSnapshot {
@@ -68,7 +68,7 @@ interface TakesSnapshot {
 }
 
 /** Everything that people do with skills in a gateway, which knows the tools as they are now. */
-export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw">, SkillUsageDesk {
+export interface GatewaySkills extends Omit<SkillDesk, "submit" | "thaw"> {
   /** Stores a new version, for the tools as they are now. */
   submit(files: SkillFiles, by: Principal): Promise<ListedSkill>;
   /** Approves a frozen skill again, for the tools as they are now. */
@@ -130,7 +130,6 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
   };
   const skills: GatewaySkills = {
     ...desk,
-    ...openSkillUsage(records.store, records.now),
     async list() {
       const [listed, snapshot] = await Promise.all([desk.list(), takeSnapshot("some")]);
       return Promise.all(

@@ -29,7 +29,7 @@ export function openSkillUsage(
         const programChars = version.ok ? version.skill.program.trim().length : 0;
         return { name, address, programChars, approvedAt: parseApproval(row.signature)?.at ?? row.createdAt };
       });
-      const query = { action: "call.ended", subjectPrefix: `${SKILLS}.`, limit: MOST_CALLS };
+      const query = { action: "call.ended", subject: `${SKILLS}.*`, limit: MOST_CALLS };
       return measureUsage(await Promise.all(measured), await ledger.search(query), now());
     },
   };

@@ -54,10 +54,8 @@ export type AppendOutcome = "appended" | "taken";
 export interface LedgerQuery {
   readonly limit: number;
   readonly actor?: string;
-  /** The exact subject, such as the address of a tool. */
+  /** The exact subject, such as the address of a tool, or all of a namespace, such as `skills.*`. */
   readonly subject?: string;
-  /** The beginning of the subject, such as `skills.`. */
-  readonly subjectPrefix?: string;
   /** Such as `call.ended`, or the part before the dot. */
   readonly action?: string;
   /** `ok`, `error`, a state such as `failed`, a decision such as `deny`, or an error code. */

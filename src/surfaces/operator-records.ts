@@ -10,7 +10,7 @@ import type { Identity } from "../identity/index.ts";
 import type { LedgerReader } from "../ledger/index.ts";
 import type { CLIENTS } from "../onboarding/index.ts";
 import type { ApprovalDesk, createAlwaysRules, createLabelDesk, openQuotas } from "../policy/index.ts";
-import type { SkillDesk, SkillUsageDesk } from "../skills/index.ts";
+import type { SkillDesk } from "../skills/index.ts";
 import type { Vault } from "../vault/index.ts";
 
 /** The records of a store, read-only: creates and starts nothing. */
@@ -38,7 +38,7 @@ export interface OperatorRecords extends AsyncDisposable {
   /** The quotas that something counts against now. */
   listQuotas(): ReturnType<ReturnType<typeof openQuotas>["list"]>;
   /** Versions of skills, and decisions about them. */
-  readonly skills: SkillDesk & SkillUsageDesk;
+  readonly skills: SkillDesk;
   /** Packages of servers that start with npx. */
   readonly updatePackage: ReturnType<typeof createUpdatePackage<ToolChanges[number]>>;
   /** The history, and the power to cancel what another process runs. */

@@ -21,8 +21,7 @@ const FILTERS: Readonly<Record<string, string>> = {
   since: "at >= :since",
   until: "at <= :until",
   actor: "actor = :actor",
-  subject: "subject = :subject",
-  subjectPrefix: "substr(subject, 1, length(:subjectPrefix)) = :subjectPrefix",
+  subject: "subject = :subject OR (substr(:subject, -2) = '.*' AND instr(subject, rtrim(:subject, '*')) = 1)",
   action: "action = :action OR substr(action, 1, length(:action) + 1) = :action || '.'",
   execution:
     "subject = :execution OR (instr(detail, :execution) > 0 AND json_valid(detail) AND detail ->> '$.execution' = :execution)",
@@ -65,7 +64,7 @@ export function createLedger({ database, read, write, commit, flushed }: Connect
  * down every append, and a scan over 100,000 records takes a fraction of a second.
  */
 function search(database: DatabaseSync, query: LedgerQuery): readonly RawRow[] {
-  const { limit, actor, subject, subjectPrefix, action, outcome, execution, since, until, before, from } = query;
+  const { limit, actor, subject, action, outcome, execution, since, until, before, from } = query;
   const executed =
     typeof execution === "string" ? { execution } : { executions: execution && JSON.stringify(execution) };
   const values = defined({
@@ -75,7 +74,6 @@ function search(database: DatabaseSync, query: LedgerQuery): readonly RawRow[] {
     until,
     actor,
     subject,
-    subjectPrefix,
     action,
     ...executed,
     outcome,

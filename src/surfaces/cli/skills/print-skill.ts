@@ -1,6 +1,6 @@
 /** What a reviewer reads about a version of a skill: everything that decides, with hidden characters written out. */
 
-import type { GatewaySkills, SkillReview, SkillUsageDesk } from "../../../skills/index.ts";
+import type { GatewaySkills, SkillReview } from "../../../skills/index.ts";
 import { toPlainJson, toVisible } from "../../../text/index.ts";
 import { formatPlan } from "../print.ts";
 
@@ -88,7 +88,7 @@ function indent(lines: Lines): Lines {
   return lines.map((line) => `  ${toVisible(line)}`);
 }
 
-type UsedSkill = Awaited<ReturnType<SkillUsageDesk["usage"]>>[number];
+type UsedSkill = Awaited<ReturnType<GatewaySkills["usage"]>>[number];
 
 export function describeUsage({
   name,
