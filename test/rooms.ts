@@ -218,6 +218,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["oauth", "passkeys", "providers"],
     interface: [
       "login-limit.ts",
+      "network-of.ts",
       "pending.ts",
       "people.ts",
       "powers.ts",
