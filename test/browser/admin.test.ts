@@ -102,19 +102,6 @@ test("the admin page shows an execution that starts while it is open, and one ex
   assert.deepEqual(complaints, []);
 });
 
-test("the admin page asks by itself where a proxy holds events back", options, async (t) => {
-  const memory = createMemoryGateway();
-  let lines = await memory.history.list({ limit: 50 });
-  const history = { ...memory.history, list: async () => lines, page: async () => ({ executions: lines }) };
-  const { page } = await visit(t, "executions#code", { history });
-  await page.route("**/api/events", () => undefined); // never answered
-  await page.reload();
-  await page.getByText("Every 3 s").first().waitFor();
-  const [one, ...rest] = lines;
-  if (one) lines = [{ ...one, state: "failed", errorCode: "LIMIT_CALLS" }, ...rest];
-  await page.getByText("LIMIT_CALLS").waitFor();
-});
-
 test("markup in the text of a server is shown as text on the admin page", options, async (t) => {
   const { page, complaints } = await visit(t, "tools#code");
   await page.getByText("Creates an issue <img src=x onerror=alert(1)>", { exact: true }).waitFor();
