@@ -74,7 +74,7 @@ export function Page({ api }: PageProps) {
 function Row({ setting: { key, value, source } }: { readonly setting: Setting }) {
   return (
     <tr>
-      <td class="first short">
+      <td class="first any">
         <code>
           <Visible text={key} />
         </code>
