@@ -10,8 +10,8 @@ import { describePower, toSkillPowers } from "./powers.ts";
 import type { SkillPower } from "./powers.ts";
 import { parseApproval } from "./sign-version.ts";
 import { SKILLS } from "./skill.ts";
-import type { SkillRow } from "./skill.ts";
-import { verifyVersion } from "./verify-version.ts";
+import type { SkillFiles, SkillRow } from "./skill.ts";
+import { verifyVersion, withLock } from "./verify-version.ts";
 import type { SkillVersion, VersionPowers } from "./verify-version.ts";
 import { findNearest } from "./versions.ts";
 
@@ -26,6 +26,8 @@ export interface SkillOffers {
   addTo(snapshot: CatalogSnapshot): Promise<CatalogSnapshot>;
   /** The servers whose tools approved skills may call, by their names in programs. */
   listNeeded(): Promise<readonly string[]>;
+  /** The files with the lock. Rejects as `open`. */
+  readonly files: (tool: Tool, snapshot: CatalogSnapshot) => Promise<SkillFiles>;
   /**
    * The snapshot in which skills have the versions that a program began with, those that they call among them. One that
    * was revoked is refused in it.
@@ -65,6 +67,19 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
     }
     return loaded.skills;
   };
+  const find = async (tool: Tool, snapshot: CatalogSnapshot): Promise<SkillVersion> => {
+    const rows = await store.versions(tool.origin.remoteName);
+    // A running program keeps the version that it started with, unless that was revoked.
+    const row = rows.findLast((one) => RUNNING.has(one.state) && digestOffer(one) === tool.digest);
+    if (!row) throw toError(refuseUnapproved(rows, tool.address));
+    const verified = await verifyVersion(row, powers);
+    const moved = verified.ok ? findMoved(verified.grants, snapshot) : undefined;
+    if (!verified.ok) throw toError(refuseFrozen(row, verified.problem, rows));
+    if (moved !== undefined) throw toError(refuseFrozen(row, moved, rows));
+    const missing = await powers.findMissing(verified.powers);
+    if (missing !== undefined) throw toError(refuseFrozen(row, missing, rows));
+    return verified;
+  };
   return {
     async addTo(snapshot) {
       const skills = await load();
@@ -77,21 +92,11 @@ export function openSkillOffers(powers: OfferPowers): SkillOffers {
       const grants = (await load()).flatMap((one) => (one.kind === "usable" ? one.version.grants : []));
       return [...new Set(grants.map(({ address }) => address.slice(0, address.indexOf("."))))];
     },
+    files: async (tool, snapshot) => withLock(await find(tool, snapshot)),
     keep: (snapshot, began) => keepVersions(snapshot, began, powers),
     async open(tool, snapshot) {
-      const rows = await store.versions(tool.origin.remoteName);
-      // A running program keeps the version that it started with, unless that was revoked.
-      const row = rows.findLast((one) => RUNNING.has(one.state) && digestOffer(one) === tool.digest);
-      if (!row) throw toError(refuseUnapproved(rows, tool.address));
-      const verified = await verifyVersion(row, powers);
-      const moved = verified.ok ? findMoved(verified.grants, snapshot) : undefined;
-      if (!verified.ok) throw toError(refuseFrozen(row, verified.problem, rows));
-      if (moved !== undefined) throw toError(refuseFrozen(row, moved, rows));
-      const { skill, grants, powers: granted } = verified;
-      const missing = await powers.findMissing(granted);
-      if (missing !== undefined) throw toError(refuseFrozen(row, missing, rows));
-      const own = toSkillPowers(granted);
-      return { source: skill.program, snapshot: restrictSnapshot(snapshot, grants), powers: own };
+      const { skill, grants, powers: granted } = await find(tool, snapshot);
+      return { source: skill.program, snapshot: restrictSnapshot(snapshot, grants), powers: toSkillPowers(granted) };
     },
   };
 }

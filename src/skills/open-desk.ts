@@ -9,6 +9,7 @@ import { toGrantId } from "./review/describe-changes.ts";
 import type { SkillReview } from "./review/review.ts";
 import { findFailedTest, requirePassingTests, reviewVersion } from "./review-version.ts";
 import type { ReviewPowers } from "./review-version.ts";
+import type { SkillUsageDesk } from "./open-usage.ts";
 import { eraseSignature, findForgery, parseApproval } from "./sign-version.ts";
 import type { ParsedSkill, SkillFiles, SkillGrant, SkillRow, SkillState } from "./skill.ts";
 import { readVersion, withLock } from "./verify-version.ts";
@@ -17,7 +18,7 @@ import { checkOperator, checkPerson, checkReviewer, decide, findVersion, frozen 
 import { getVersion, insert, listSkill, notFound, sign } from "./versions.ts";
 import type { ListedSkill, SkillChoice, SubmittedSkill } from "./versions.ts";
 
-export type DeskPowers = ReviewPowers;
+export interface DeskPowers extends ReviewPowers, SkillUsageDesk {}
 
 type GrantList = readonly SkillGrant[];
 
@@ -33,7 +34,7 @@ export interface Approve extends SkillChoice {
 
 type Bind = (skill: Pick<ParsedSkill, "requests">) => Promise<GrantList>;
 
-export interface SkillDesk {
+export interface SkillDesk extends SkillUsageDesk {
   /** Stores a version that waits for review, if its program may run with these grants. */
   submit(submitted: SubmittedSkill, by: Principal): Promise<ListedSkill>;
   /** By name; of each the newest version first. */
@@ -62,8 +63,8 @@ export interface SkillDesk {
 }
 
 export function openSkillDesk(powers: DeskPowers): SkillDesk {
-  const { store } = powers;
   return {
+    usage: () => powers.usage(),
     async submit(submitted, by) {
       checkPerson(by);
       const skill = parseSkill(submitted.files);
@@ -73,7 +74,7 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
       return insert(submitted, by, powers);
     },
     async list() {
-      const rows = (await store.list()).toSorted((a, b) => (a.name === b.name ? b.version - a.version : 0));
+      const rows = (await powers.store.list()).toSorted((a, b) => (a.name === b.name ? b.version - a.version : 0));
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },
     show: (choice) => show(choice, powers),
@@ -113,7 +114,7 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
       return { skill, files: withLock(await getVersion(row, powers)) };
     },
     async verify() {
-      const rows = (await store.list()).filter(({ state }) => state === "approved");
+      const rows = (await powers.store.list()).filter(({ state }) => state === "approved");
       for (const row of rows) await verifyTests(row, powers);
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },

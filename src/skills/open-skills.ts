@@ -2,7 +2,7 @@
 
 import type { AnalysisOptions, Timebox } from "../analysis/index.ts";
 import { defined } from "../domain/index.ts";
-import type { CatalogSnapshot, Instant, Principal } from "../domain/index.ts";
+import type { CatalogSnapshot, Instant, Principal, Tool } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { bindGrants } from "./check-submission.ts";
@@ -10,6 +10,7 @@ import { openSkillDrafts } from "./open-drafts.ts";
 import type { DraftPowers, SkillDrafts } from "./open-drafts.ts";
 import { openApprovedFolder } from "./folder/approved-folder.ts";
 import { openSkillOffers } from "./offer-skills.ts";
+import { openSkillUsage } from "./open-usage.ts";
 import { openSkillDesk } from "./open-desk.ts";
 import type { DeskPowers, SkillDesk } from "./open-desk.ts";
 import { parseSkill, toAddress } from "./parse-skill.ts";
@@ -26,13 +27,13 @@ import type { ListedSkill } from "./versions.ts";
 
 export interface SkillRecords {
   readonly settings: {
-    readonly skills: { readonly folder?: string };
+    readonly skills: { readonly folder?: string; readonly overMcp?: boolean };
     readonly analysis: Omit<AnalysisOptions, "limits" | "timebox">;
     readonly sandbox: { readonly limits: AnalysisOptions["limits"] };
     readonly server: { readonly auth: "local" | "required" };
     readonly egress: { readonly networkPolicy?: PowerPlaces["ceiling"] };
   };
-  readonly store: Pick<Store, "meta" | "skills">;
+  readonly store: Pick<Store, "ledger" | "meta" | "skills">;
   readonly ledger: Pick<Ledger, "write">;
   readonly signer: SkillKeyPowers["root"];
   readonly vault: { readonly openSeal: SkillKeyPowers["openSeal"]; readonly list: PowerPlaces["listSecrets"] };
@@ -40,6 +41,7 @@ export interface SkillRecords {
   readonly timebox: Timebox;
   readonly runTests: RunTests;
   readonly readRun: DraftPowers["readRun"];
+  readonly listPrograms: DraftPowers["listPrograms"];
   readonly now: () => Instant;
   readonly onChanged: () => Promise<void>;
 }
@@ -57,7 +59,8 @@ function toPowers({ settings, store, timebox, signer, vault, random, ...powers }
   const openSeal = () => vault.openSeal();
   const keys = openKeyring({ root: signer, random, openSeal, values: store.meta, now: powers.now });
   const failing = openFailingTests(store.meta);
-  return { ...powers, keys, failing, store: store.skills, folder, separates, analysis: options };
+  const usage = openSkillUsage(store, powers.now);
+  return { ...powers, ...usage, keys, failing, store: store.skills, folder, separates, analysis: options };
 }
 
 interface TakesSnapshot {
@@ -138,7 +141,7 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     show: async (choice) => mark(await desk.show(choice), await takeSnapshot("some")),
     revision: () => powers.store.revision(),
-    drafts: openSkillDrafts({ ...powers, bind, readRun: records.readRun }),
+    drafts: openSkillDrafts({ ...records, ...powers, bind }),
     findRefusal: (version, by) => findRefusal(version, by, powers.separates),
     submit: async (files, by) => {
       const grants = await bind(parseSkill(files));
@@ -147,5 +150,13 @@ export function offerSkills<Catalog extends TakesSnapshot>(upstreams: Catalog, r
     },
     thaw: (name, by) => desk.thaw({ name }, bind, by),
   };
-  return { catalog: { ...upstreams, takeSnapshot }, open: offers.open, keep: offers.keep, door: skills };
+  const files = async (tool: Tool) => offers.files(tool, await takeSnapshot("some"));
+  const { overMcp } = records.settings.skills;
+  return {
+    catalog: { ...upstreams, takeSnapshot },
+    open: offers.open,
+    keep: offers.keep,
+    door: skills,
+    files: overMcp ? files : undefined,
+  };
 }

@@ -44,7 +44,8 @@ export function rankTools(index: SearchIndex, query: string): readonly RankedToo
       NAME_BONUS * coverageOf(index, place, certainties) + SERVER_BONUS * namingOf(index, place, certainties);
     const whole = 1 + (WORDS_BONUS * (matched[place] ?? 0)) / wanted.length;
     const isUnasked = !wantsBulk && (index.names[place] ?? []).some((word) => BULK.has(word));
-    const fit = kept[tool.effect] * (isUnasked ? UNASKED_BULK : 1);
+    const fit =
+      kept[tool.effect] * (isUnasked ? UNASKED_BULK : 1) * (tool.origin.kind === "skill" ? APPROVED_SKILL : 1);
     matching.push({ place, tool, score: score * (1 + bonus) * whole * fit });
   }
   preferServers(index, matching);
@@ -87,6 +88,9 @@ function insertBest(scores: number[], score: number): void {
 const BULK: ReadonlySet<string> = new Set("multiple batch bulk many several".split(" ").map(stem));
 /** The factor of a tool for many at once, unless the query asks for that. */
 const UNASKED_BULK = 0.85;
+
+/** A skill that fits about as well as the tools that it calls saves the caller a program. */
+const APPROVED_SKILL = 1.3;
 
 /** `Deprecated. …`, `[deprecated]`, `This tool is deprecated`, `… DEPRECATED: use …`; not a tool that lists deprecated things. */
 const DEPRECATED = [

@@ -1,6 +1,6 @@
 /** What a reviewer reads about a version of a skill: everything that decides, with hidden characters written out. */
 
-import type { SkillReview } from "../../../skills/index.ts";
+import type { GatewaySkills, SkillReview } from "../../../skills/index.ts";
 import { toPlainJson, toVisible } from "../../../text/index.ts";
 import { formatPlan } from "../print.ts";
 
@@ -86,4 +86,37 @@ export function describeChanges({ since, removedGrants, files, ...parts }: Skill
 
 function indent(lines: Lines): Lines {
   return lines.map((line) => `  ${toVisible(line)}`);
+}
+
+type UsedSkill = Awaited<ReturnType<GatewaySkills["usage"]>>[number];
+
+export function describeUsage({
+  name,
+  calls,
+  succeeded,
+  medianMs,
+  lastUsedAt,
+  savedTokens,
+  retire,
+}: UsedSkill): string {
+  const last = lastUsedAt === undefined ? "never called" : `last ${new Date(lastUsedAt).toISOString()}`;
+  const time = medianMs === undefined ? "" : `, median ${medianMs} ms`;
+  const advice = retire === undefined ? "" : `; ${retire}: glovebox skills retire ${name}`;
+  return `${name}: ${calls} calls, ${succeeded} ok${time}, about ${savedTokens} tokens saved, ${last}${advice}`;
+}
+
+type SuggestedSkill = Awaited<ReturnType<GatewaySkills["drafts"]["suggest"]>>[number];
+
+export function describeSuggestion({
+  name,
+  executions,
+  principal,
+  tools,
+  parameters,
+}: SuggestedSkill): readonly string[] {
+  const names = parameters.map((parameter) => parameter.name).join(", ") || "none";
+  return [
+    `${name}: ${executions.length} executions of ${principal} with ${tools.join(", ")}; parameters: ${names}`,
+    `  glovebox skills create ${name} --from ${executions.join(" ")}`,
+  ];
 }

@@ -11,7 +11,7 @@ import { parseCount } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { printLine } from "../print.ts";
-import { describeChanges, describeSkill } from "./print-skill.ts";
+import { describeChanges, describeSkill, describeSuggestion, describeUsage } from "./print-skill.ts";
 
 interface ChoiceFlags {
   readonly number?: number;
@@ -29,9 +29,10 @@ export function addSkills(program: Command, { addJsonCommand }: Commands): void 
   addJsonCommand(skills, "list", "the same", list);
   addJsonCommand(skills, "submit <folder>", "store the skill in a folder as a version that waits for review", submit);
   addJsonCommand(skills, "create [name]", "draft a skill from a finished execution, for review", create)
-    .requiredOption("--from <execution>", "its literal arguments become parameters, and its recording the first test")
+    .requiredOption("--from <execution...>", "its literal arguments become parameters; of several, what differs")
     .option("--description <text>", "what it does; models choose it by this")
     .option("--keep <parameter...>", "leave these parameters as the literals that they were");
+  addJsonCommand(skills, "suggest", "find programs that ran again and again with other literals", suggest);
   addJsonCommand(skills, "import <folder>", "the same, for a folder that another gateway exported", submit);
   addReviews(skills, { addJsonCommand });
   addJsonCommand(skills, "rollback <name>", "submit an earlier approved version again, for review", rollback).option(
@@ -39,6 +40,7 @@ export function addSkills(program: Command, { addJsonCommand }: Commands): void 
     "this version, by default the last one before",
     parseCount,
   );
+  addJsonCommand(skills, "usage", "show how often approved skills are called, and which to retire", usage);
   addJsonCommand(
     skills,
     "verify [folder]",
@@ -114,7 +116,7 @@ async function submit({ openGateway, principal, terminal, print }: Invocation, f
 }
 
 interface CreateSkillFlags {
-  readonly from: string;
+  readonly from: string[];
   readonly description?: string;
   readonly keep?: string[];
 }
@@ -125,11 +127,18 @@ async function create(
 ): Promise<void> {
   await using gateway = await openGateway();
   const { from, description, keep } = flags;
-  const drafted = await gateway.skills.drafts.fromExecution(from, { name, description, keep }, principal);
+  const drafted = await gateway.skills.drafts.fromExecutions(from, { name, description, keep }, principal);
   const parameters = drafted.parameters ?? [];
   const lines = parameters.map((one) => `  ${one.name}: was ${capValue(JSON.stringify(one.value))}`);
   print(drafted, [describe(drafted), ...lines]);
   printLine(terminal.stderr, `Review it with \`glovebox skills show ${drafted.name}\``);
+}
+
+async function suggest({ openGateway, principal, terminal, print }: Invocation): Promise<void> {
+  await using gateway = await openGateway();
+  const suggestions = await gateway.skills.drafts.suggest(principal);
+  print({ suggestions }, suggestions.flatMap(describeSuggestion));
+  if (suggestions.length === 0) printLine(terminal.stderr, "No program ran three times with other literals");
 }
 
 function capValue(text: string): string {
@@ -195,6 +204,12 @@ async function exportSkill({ terminal, openRecords, print }: Invocation, name: s
   const { skill, files } = await records.skills.exportFiles({ name });
   await writeFolder(resolve(terminal.cwd, folder), files);
   print({ ...skill, folder }, [describe(skill)]);
+}
+
+async function usage({ openRecords, print }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const skills = await records.skills.usage();
+  print({ skills }, skills.map(describeUsage));
 }
 
 async function rotateKey({ principal, openRecords, print }: Invocation): Promise<void> {
