@@ -107,7 +107,8 @@ async function describePolicy({ gateway, operator, agent }: PolicyDoor, now: num
   const policy = await loadPolicy(settings);
   // A store in memory has neither lasting rules nor records of its own here.
   const records = await operator.openRecords?.();
-  const written = await openRuleBook(settings).list();
+  // One file may have two roles.
+  const written = new Map((await openRuleBook(settings).list()).map((rule) => [JSON.stringify(rule), rule]));
   const lasting = new Set(((await records?.rules.list()) ?? []).map(({ id }) => id));
   const own = new Set<string>(settings.policy.rules.map(({ id }) => id));
   const sourceOf = (id: string) => (own.has(id) ? "configuration" : lasting.has(id) ? "decision" : "file");
@@ -129,7 +130,7 @@ async function describePolicy({ gateway, operator, agent }: PolicyDoor, now: num
     labelHours: settings.policy.labelMs / HOUR_MS,
     labeled: labeled.map(({ address: tool, effect, labels = [] }) => ({ tool, effect, labels })),
     held: (await records?.labels.list()) ?? [],
-    written,
+    written: [...written.values()],
     quotas: (await records?.listQuotas()) ?? [],
     ...defined({ config: source.kind === "file" ? source.path : undefined, file: records?.rules.file }),
   };

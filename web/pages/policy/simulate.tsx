@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import { simulationSchema } from "../../../src/surfaces/admin/contract/policy.ts";
 import type { SimulationAnswer } from "../../../src/surfaces/admin/contract/policy.ts";
+import { toPlainJson } from "../../../src/text/escape-hidden.ts";
 import { useChange } from "../../live/use-change.ts";
 import { SelectField, TextArea } from "../../parts/form.tsx";
 import { Problem } from "../../parts/frame.tsx";
@@ -26,7 +27,7 @@ const PROFILES = [
 ] as const;
 
 export function Simulate({ api, policy }: PolicyPartProps) {
-  const [rules, setRules] = useState(JSON.stringify({ rules: policy.written }, null, 2));
+  const [rules, setRules] = useState(toPlainJson({ rules: policy.written }, 2));
   const [hours, setHours] = useState("168");
   const [profile, setProfile] = useState("");
   const [found, setFound] = useState<SimulationAnswer>();

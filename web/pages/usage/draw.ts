@@ -49,10 +49,21 @@ export function draw(box: HTMLElement, { at, kind, lines }: Drawing): () => void
     [[...at], ...lines.map(({ values }) => [...values])],
     box,
   );
+  lay(box);
   const resize = new ResizeObserver(() => chart.setSize({ width: box.clientWidth, height: HEIGHT }));
   resize.observe(box);
   return () => {
     resize.disconnect();
     chart.destroy();
   };
+}
+
+/** In place of the style sheet of uPlot, which only this page needs. */
+function lay(box: HTMLElement): void {
+  const place = (selector: string, styles: Partial<CSSStyleDeclaration>): void => {
+    for (const one of box.querySelectorAll<HTMLElement>(selector)) Object.assign(one.style, styles);
+  };
+  place(".u-wrap", { position: "relative" });
+  place(".u-over, .u-under, .u-axis", { position: "absolute" });
+  place("canvas", { display: "block", position: "relative", width: "100%", height: "100%" });
 }
