@@ -105,7 +105,7 @@ async function submit(
   const skill = parseSkill(files);
   const grants = await powers.bind(skill);
   checkProgram(skill, grants, powers.analysis);
-  await requirePassingTests(skill, grants, powers);
+  await requirePassingTests({ ...skill, grants, powers: skill.wants.map(({ power }) => power) }, powers);
   return insert({ files, grants, origin, author }, by, powers);
 }
 

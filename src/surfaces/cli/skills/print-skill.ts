@@ -43,13 +43,13 @@ function describeDecision({ approval, decidedBy, note }: SkillReview): Lines {
 }
 
 function describeGrants({ grants }: SkillReview): Lines {
-  if (grants.length === 0) return ["It may call no tool."];
-  const lines = grants.map(({ name, pin, reason, decision, change }) => {
-    const what = pin ? ` (${pin.effect})` : "";
+  if (grants.length === 0) return ["It asks for nothing."];
+  const lines = grants.map(({ id, kind, name, pin, reason, decision, change }) => {
+    const what = pin ? ` (${pin.effect})` : kind === "tool" ? "" : ` (${kind}, beyond its caller: --grant ${id})`;
     const marks = [decision === "open" ? "" : decision, change === "same" ? "" : change].filter((mark) => mark !== "");
     return `  ${name}${what}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}${reason === "" ? "" : `: ${toVisible(reason)}`}`;
   });
-  return ["It asks for these tools; leave one out with --without:", ...lines];
+  return ["It asks for these; leave one out with --without:", ...lines];
 }
 
 function describeTests({ tests }: SkillReview): Lines {

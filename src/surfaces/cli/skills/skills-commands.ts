@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { GloveboxError } from "../../../domain/index.ts";
-import { readFolder, writeFolder } from "../../../skills/index.ts";
+import { readFolder, verifyFolder, writeFolder } from "../../../skills/index.ts";
 import type { ListedSkill } from "../../../skills/index.ts";
 import { parseCount } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
@@ -20,6 +20,7 @@ interface ChoiceFlags {
 
 interface ApproveFlags extends ChoiceFlags {
   readonly without?: string[];
+  readonly grant?: string[];
   readonly note?: string;
 }
 
@@ -38,7 +39,13 @@ export function addSkills(program: Command, { addJsonCommand }: Commands): void 
     "this version, by default the last one before",
     parseCount,
   );
-  addJsonCommand(skills, "verify", "verify the signature and every file of all approved skills", verify);
+  addJsonCommand(
+    skills,
+    "verify [folder]",
+    "verify all approved skills, or an exported one without a store",
+    verify,
+  ).option("--key <key>", "the key that must have signed the folder");
+  addJsonCommand(skills, "rotate-key", "sign approvals with a new key; those that are valid stay valid", rotateKey);
   addJsonCommand(skills, "thaw <name>", "sign a frozen skill again, for its tools as they are now", thaw);
   addJsonCommand(skills, "restore <name>", "write the approved files to the folder of skills again", restore);
 }
@@ -54,7 +61,8 @@ function addReviews(skills: Command, { addJsonCommand }: Pick<Commands, "addJson
   addJsonCommand(skills, "approve <name>", "approve and sign a version that waits for review", approve)
     .option("--number <number>", NUMBER, parseCount)
     .option("--digest <digest>", DIGEST)
-    .option("--without <tool...>", "do not grant these tools")
+    .option("--without <grant...>", "do not grant these")
+    .option("--grant <grant...>", "grant these hosts and secrets, such as host:api.example.com")
     .option("--note <text>", "kept with the decision");
   addJsonCommand(skills, "reject <name>", "refuse a version that waits for review", reject)
     .option("--number <number>", NUMBER, parseCount)
@@ -145,8 +153,8 @@ async function approve(
   name: string,
 ): Promise<void> {
   await using records = await openRecords();
-  const { without, note } = flags;
-  const approved = await records.skills.approve({ ...toChoice(name, flags), without, note }, principal);
+  const { without, grant, note } = flags;
+  const approved = await records.skills.approve({ ...toChoice(name, flags), without, grant, note }, principal);
   print(approved, [describe(approved)]);
 }
 
@@ -189,8 +197,28 @@ async function exportSkill({ terminal, openRecords, print }: Invocation, name: s
   print({ ...skill, folder }, [describe(skill)]);
 }
 
-/** Exit 1 if anything differs from what was approved. */
-async function verify({ openRecords, print }: Invocation): Promise<number> {
+async function rotateKey({ principal, openRecords, print }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const rotated = await records.skills.rotateKey(principal);
+  print(rotated, [`${rotated.from} is replaced by ${rotated.to}`]);
+}
+
+/** Exit 1 if anything differs from what was approved. A folder needs neither a store nor a configuration. */
+async function verify(
+  { flags, terminal, openRecords, print }: Invocation<{ readonly key?: string }>,
+  folder?: string,
+): Promise<number> {
+  if (folder !== undefined) {
+    const verified = await verifyFolder(await readFolder(resolve(terminal.cwd, folder)), flags.key);
+    const { name, version, digest, reviewer, at, selfReviewed, key } = verified;
+    const self = selfReviewed ? ", self-reviewed" : "";
+    print(verified, [
+      `${name} version ${version} (${digest})`,
+      `  approved by ${reviewer}, ${new Date(at).toISOString()}${self}`,
+      `  signed by ${key}${flags.key === undefined ? ": compare it with the key of that gateway, or pass --key" : ""}`,
+    ]);
+    return EXIT.done;
+  }
   await using records = await openRecords();
   const verified = await records.skills.verify();
   print({ skills: verified }, verified.map(describe));
