@@ -49,7 +49,11 @@ const OWN_SESSIONS = /^(?:GET \/api\/sessions|DELETE \/api\/sessions\/:id)$/;
 const REVIEWS =
   /^GET \/api\/(?:approvals|executions|setup|skills|status|tools|events)|^POST \/api\/(?:approvals|skills)/;
 /** What a service can read. */
-const SERVICES = { "ledger:read": /\/api\/ledger/, "approvals:read": /^GET \/api\/approvals/, "metrics:read": /^GET \/api\/usage$/ };
+const SERVICES = {
+  "ledger:read": /\/api\/ledger|^GET \/api\/usage$/,
+  "approvals:read": /^GET \/api\/approvals/,
+  "metrics:read": /^$/,
+};
 const NOT_ENDING = (one: string): boolean => !one.endsWith("/events");
 
 test("every route of the admin API is closed to all but those whom it is for", async (t) => {

@@ -16,7 +16,7 @@ export interface NodeForV8 {
 export const V8_PACKAGE = "glovebox-v8";
 
 /** What tells which Node the gateway runs on, and where packages are. */
-interface HostNode {
+interface RunningNode {
   readonly abi?: string;
   readonly require?: Pick<NodeJS.Require, "resolve">;
 }
@@ -24,14 +24,14 @@ interface HostNode {
 /** `own` is the Node of the gateway. Returns `undefined` if neither it nor the optional package fits a native module. */
 export function findNodeForV8(
   own: string,
-  { abi = process.versions.modules, require = createRequire(import.meta.url) }: HostNode = {},
+  { abi = process.versions.modules, require = createRequire(import.meta.url) }: RunningNode = {},
 ): NodeForV8 | undefined {
   const native = findNative(abi);
   return native === undefined ? findOptional(require) : { node: own, native };
 }
 
-export function requireNodeForV8(own: string, host?: HostNode): NodeForV8 {
-  const found = findNodeForV8(own, host);
+export function requireNodeForV8(own: string, running?: RunningNode): NodeForV8 {
+  const found = findNodeForV8(own, running);
   if (found) return found;
   throw new GloveboxError(
     "SANDBOX_UNAVAILABLE",
@@ -42,7 +42,7 @@ export function requireNodeForV8(own: string, host?: HostNode): NodeForV8 {
   );
 }
 
-function findOptional(require: NonNullable<HostNode["require"]>): NodeForV8 | undefined {
+function findOptional(require: NonNullable<RunningNode["require"]>): NodeForV8 | undefined {
   try {
     const manifest = require.resolve(`${V8_PACKAGE}/package.json`);
     const { abi } = parseManifest(readFileSync(manifest, "utf8"));
