@@ -8,11 +8,12 @@ import { createStub, isProtocol } from "./tools.ts";
 import type { Send } from "./tools.ts";
 import { AbortController, AbortSignal, Headers, createFetch, createTimeout } from "./web/index.ts";
 
-/** Search for tools and read kept results: calls like any other. It only names the arguments; the host checks them. */
+/** Search for tools, read kept results and draft skills: calls like any other. It only names the arguments; the host checks them. */
 export function createGlovebox(send: Send, limits: EncodeLimits): object {
   const search = createStub("glovebox.search", send, limits);
   const describe = createStub("glovebox.describe", send, limits);
   const readResult = createStub("glovebox.results.read", send, limits);
+  const draft = createStub("glovebox.skills.draft", send, limits);
   return freeze({
     search: freeze((query?: unknown) => search(typeof query === "string" ? { query } : query)),
     describe: freeze((names?: unknown, detail?: unknown) =>
@@ -24,6 +25,7 @@ export function createGlovebox(send: Send, limits: EncodeLimits): object {
         readResult(typeof handle === "object" && handle !== null ? handle : { ...options, handle }),
       ),
     }),
+    skills: freeze({ draft: freeze((request?: unknown) => draft(request)) }),
   });
 }
 

@@ -4,8 +4,10 @@ import { createConfigSchema } from "../src/config/index.ts";
 import { isJsonObject } from "../src/domain/index.ts";
 import type { Json, JsonObject } from "../src/domain/index.ts";
 
-interface WrittenType {
+export interface WrittenType {
   readonly text: string;
+  /** Import statements for types of Node. */
+  readonly builtins?: ReadonlySet<string>;
   /** Declarations that the text names. */
   readonly needs: readonly { readonly from: string; readonly name: string }[];
 }
@@ -15,6 +17,7 @@ const NEEDS = [
   { from: "domain/json.d.ts", name: "Json" },
 ];
 
+/** By the name of the type. */
 export function describeConfigTypes(): ReadonlyMap<string, WrittenType> {
   const schema = createConfigSchema();
   const policy = childOf(childOf(schema, "sandbox"), "networkPolicy");

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { createConfigSchema } from "../src/config/index.ts";
+import { writeApiReference } from "./api-reference.ts";
 import { buildGuest } from "./build-guest.ts";
 import { createImportRules } from "./import-rules.ts";
 import { withRoomTable } from "./room-table.ts";
@@ -17,6 +18,7 @@ async function generateAll(): Promise<readonly Generated[]> {
   return [
     { path: "src/sandbox/guest.generated.ts", text: await buildGuest() },
     { path: "glovebox.schema.json", text: `${JSON.stringify(createConfigSchema(), null, 2)}\n` },
+    { path: "docs/reference/library-api.md", text: writeApiReference() },
     { path: ".oxlintrc.rooms.json", text: createImportRules() },
     { path: "ARCHITECTURE.md", text: withStepTable(withRoomTable(readFileSync("ARCHITECTURE.md", "utf8"))) },
   ];

@@ -10,6 +10,7 @@ import { parseSync } from "oxc-parser";
 import type { Comment, Directive, Statement } from "oxc-parser";
 
 import { describeConfigTypes } from "./config-types.ts";
+import type { WrittenType } from "./config-types.ts";
 
 interface Declared {
   readonly file: string;
@@ -46,6 +47,7 @@ export function rollUpTypes(folder: string, entry: string): string {
   };
   const written = new Map<string, string>();
   const owners = new Map<string, string>();
+  const imports = new Set<string>();
   const overrides = describeConfigTypes();
 
   /** Returns the name under which a declaration is written. */
@@ -58,17 +60,18 @@ export function rollUpTypes(folder: string, entry: string): string {
     owners.set(shown, owner);
     written.set(shown, "");
     const override = overrides.get(shown);
-    const texts = override === undefined ? writeDeclared(found, shown, scopeOf) : { ...override };
+    const texts: WrittenType = override ?? writeDeclared(found, shown, scopeOf);
     written.set(shown, texts.text);
+    for (const one of texts.builtins ?? []) imports.add(one);
     for (const { from, name: needed } of texts.needs) take(from, needed, needed);
   };
 
   const exported = exportsOf(scopeOf, entry);
   for (const [shown, name] of exported) take(entry, name, shown);
-  return [...written]
-    .map(([name, text]) => (exported.has(name) ? text.replace(/^((?:\/\*\*[^]*?\*\/\n)?)/, "$1export ") : text))
-    .join("\n\n")
-    .concat("\n\nexport {};\n");
+  const declared = [...written].map(([name, text]) =>
+    exported.has(name) ? text.replace(/^((?:\/\*\*[^]*?\*\/\n)?)/, "$1export ") : text,
+  );
+  return [...imports, ...declared, "export {};\n"].join("\n\n");
 }
 
 function readScope(path: string): Scope {
@@ -146,7 +149,7 @@ function writeDeclared(
   const declared = scope.own.get(name);
   if (!declared) throw new Error(`${file} does not declare ${name}`);
   const { node, comment } = declared;
-  const references = findReferences(node, scope, file);
+  const { references, builtins } = findReferences(node, scope, file);
   let text = "";
   let at = node.start;
   for (const { start, end, found } of references.toSorted((a, b) => a.start - b.start)) {
@@ -159,16 +162,18 @@ function writeDeclared(
   const needs = references
     .map(({ found }) => resolve(scopeOf, found))
     .map((one) => ({ from: one.file, name: one.name }));
-  return { text: `${comment}${isType ? "" : "declare "}${bare}`, needs };
+  return { text: `${comment}${isType ? "" : "declare "}${bare}`, needs, builtins };
 }
 
 /** Where a declaration names another one of the package. */
-function findReferences(root: unknown, { own, imported, text }: Scope, file: string): readonly Reference[] {
+function findReferences(root: unknown, { own, imported, text }: Scope, file: string) {
   const references: Reference[] = [];
+  const builtins = new Set<string>();
   const add = (node: Node): void => {
     const name = text.slice(node.start, node.end);
     const other = imported.get(name);
-    if (other) references.push({ ...node, found: { from: place(file, other.from), name: other.name } });
+    if (other?.from.startsWith("node:")) builtins.add(`import type { ${name} } from "${other.from}";`);
+    else if (other) references.push({ ...node, found: { from: place(file, other.from), name: other.name } });
     else if (own.has(name)) references.push({ ...node, found: { from: file, name } });
   };
   visit(root, (node) => {
@@ -179,7 +184,7 @@ function findReferences(root: unknown, { own, imported, text }: Scope, file: str
     if (node.type === "TSImportType")
       throw new Error(`${file} has a type without a name: ${text.slice(node.start, node.end)}`);
   });
-  return references;
+  return { references, builtins };
 }
 
 interface Node {

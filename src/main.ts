@@ -9,7 +9,7 @@ import { defined } from "./domain/index.ts";
 import type { EngineName } from "./domain/index.ts";
 import { toRecordingFile } from "./execution/index.ts";
 import type { ReplayResult } from "./execution/index.ts";
-import { LIBRARY, LOCAL, OPERATOR } from "./identity/index.ts";
+import { LOCAL, OPERATOR } from "./identity/index.ts";
 import { endWithLauncher } from "./processes/index.ts";
 import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
 import type { CliPowers, Glovebox, OpenGateway } from "./surfaces/index.ts";
@@ -23,16 +23,17 @@ export { defineConfig } from "./config/index.ts";
 export { defineAdapter } from "./connectors/index.ts";
 export type { GloveboxConfig } from "./config/index.ts";
 export { GloveboxError } from "./domain/index.ts";
-export type { Adapter, AdapterContext, ErrorCode, ExecutionResult, ExecutionView } from "./domain/index.ts";
-export type { Json, Limits, PublicError } from "./domain/index.ts";
+export type { Adapter, AdapterContext, Approval, ErrorCode, ExecutionResult } from "./domain/index.ts";
+export type { ExecutionEvent, ExecutionView, Json, Limits, PublicError } from "./domain/index.ts";
 export type { ReplayResult as Replayed } from "./execution/index.ts";
-export type { Glovebox } from "./surfaces/index.ts";
+export type { Glovebox, LibraryEvent, LibraryRequest, McpFetchHandler } from "./surfaces/index.ts";
 
 /** Opens Glovebox inside another program, from a configuration or the path of one. Close it when done. */
 export async function createGlovebox(config: GloveboxConfig | string): Promise<Glovebox> {
-  const configs = findConfigs(createHostPowers());
+  const host = createHostPowers();
+  const configs = findConfigs(host);
   const settings = typeof config === "string" ? await configs.loadSettings(config) : configs.parseObject(config);
-  return createLibrary(await openConfirmed(settings, { lasting: true }), LIBRARY);
+  return createLibrary(await openConfirmed(settings, { lasting: true, host }), host.report);
 }
 
 /**

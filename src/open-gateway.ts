@@ -98,7 +98,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     ...discovery,
     skills: rooms.skills.door,
     answerTokens: settings.catalog,
-    ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics }),
+    ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics, skillFiles: rooms.skills.files }),
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
     patienceMs: settings.clients.patienceMs,
@@ -108,7 +108,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     people,
     close: () => resources.disposeAsync(),
   });
-  return { ...gateway, identity, agent: await identity.local() };
+  return { ...gateway, identity, agent: await identity.local(), vault: records.vault };
 }
 
 async function openRooms(settings: Settings, options: GatewayOptions, opened: AsyncDisposableStack) {

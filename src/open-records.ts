@@ -8,7 +8,7 @@ import { createUpdatePackage } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { openIdentity } from "./identity/index.ts";
-import { createControl, createHistory, createTestRunner, findRecording, openJournals } from "./execution/index.ts";
+import { createControl, createHistory, createSkillRuns, findRecording, openJournals } from "./execution/index.ts";
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
 import { createAlwaysRules, createDesk, createLabelDesk, openApprovals, openQuotas } from "./policy/index.ts";
 import { hasEnded, nameProcess, openReaper } from "./processes/index.ts";
@@ -18,7 +18,8 @@ import { openStore, openStoreToRead } from "./store/index.ts";
 import { findPage } from "./surfaces/index.ts";
 import type { OperatorRecords, StoredRecords } from "./surfaces/index.ts";
 import { findSigningKey, loadSigningKey, maskKnownSecrets, openVault, unlockToRead } from "./vault/index.ts";
-import { cleanDescription, createApprovalId, createHostPowers, drawBytes, drawHex } from "./host-powers.ts";
+import { cleanDescription, createApprovalId, createHostPowers } from "./host-powers.ts";
+import { createSeed, drawBytes, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 
 const SEED_BYTES = 32;
@@ -33,7 +34,7 @@ export type Records = Awaited<ReturnType<typeof openRecords>>;
 /** Creates on first use what is missing: the store, the key of the ledger beside it and, when needed, that of the vault. */
 export async function openRecords(
   { store: place }: Settings,
-  { mask, announce }: HostPowers = createHostPowers(),
+  { mask, announce, report }: HostPowers = createHostPowers(),
   listeners: Pick<Parameters<typeof openSignedLedger>[0], "onCommitted"> = {},
 ) {
   await using opened = new AsyncDisposableStack();
@@ -49,8 +50,8 @@ export async function openRecords(
   const vault = opened.use(openVault({ store, now: Date.now, ...toKeys(place.path), ledger, mask }));
   const resources = opened.move();
   const record = (entry: Parameters<typeof ledger.write>[0]) => ledger.write(entry);
-  const close = { [Symbol.asyncDispose]: () => resources.disposeAsync() };
-  return { store, ledger, record, signer, seed, vault, packageFolder: files?.packages, ...close };
+  const shared = { store, ledger, record, signer, seed, vault, packageFolder: files?.packages };
+  return { ...shared, report, hide: mask.hide, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 /** Where the key of the vault is: in the environment, or in a file beside the store. */
@@ -162,10 +163,11 @@ export function openHeld({ store, record }: Records) {
   return openHeldDefinitions({ store: store.pins, values: store.meta, ...powers });
 }
 
-export function toSkillRecords(settings: Settings, { store, ledger, signer }: Records) {
-  const onChanged = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
-  const tests = createTestRunner({ ...settings, node: process.execPath, timebox, openKeeper: openReaper });
-  return { settings, store, ledger, signer, timebox, now: Date.now, onChanged, runTests: tests };
+export function toSkillRecords(settings: Settings, records: Records) {
+  const onChanged = (): Promise<void> => records.store.meta.set(APPROVALS_KEY, drawHex(8));
+  const sandbox = { node: process.execPath, timebox, openKeeper: openReaper, createSeed, now: Date.now };
+  const powers = { ...sandbox, settings, onChanged, random: drawBytes };
+  return { ...records, ...powers, ...createSkillRuns({ ...settings, ...records, ...sandbox }) };
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

@@ -257,14 +257,14 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
-  skills: { folders: ["folder", "review"], interface: ["skill.ts"] },
+  skills: { folders: ["draft", "folder", "keys", "review", "usage"], interface: ["powers.ts", "skill.ts"] },
   store: {
     folders: ["sqlite"],
     interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "skills.ts", "store.ts"],
   },
   "store/sqlite": { folders: ["tables"], interface: ["column-seal.ts", "connection.ts", "to-store-error.ts"] },
   surfaces: {
-    folders: ["admin", "cli", "demo", "mcp"],
+    folders: ["admin", "cli", "demo", "library", "mcp"],
     interface: [
       "describe-evidence.ts",
       "describe-scope.ts",

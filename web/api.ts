@@ -12,7 +12,7 @@ import {
   sessionsSchema,
 } from "../src/surfaces/admin/contract.ts";
 import { creationSchema, passkeysSchema, requestSchema, providerSchema } from "../src/surfaces/admin/login-contract.ts";
-import { failureSchema, ledgerSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
+import { failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
 import { executionSchema, executionsSchema } from "../src/surfaces/admin/contract/executions.ts";
 import type { DecidedScope } from "../src/surfaces/describe-scope.ts";
 
@@ -95,8 +95,6 @@ export function createApi(logInAgain: () => Promise<boolean> = async () => false
     cancel: async (id: string) =>
       executionSchema.parse(await change(() => ask(`/api/executions/${id}/cancel`, undefined, "{}"))),
     approvals: async (isAll = false) => approvalsSchema.parse(await ask(`/api/approvals${isAll ? "?all=true" : ""}`)),
-    records: async (query: { readonly before?: number | undefined; readonly limit: number }) =>
-      ledgerSchema.parse(await ask(`/api/ledger?${toQuery(query)}`)),
     approval: async (id: string) => approvalReviewSchema.parse(await ask(`/api/approvals/${id}`)),
     /** The rule that a decision for good would write. */
     proposeRule: async (id: string, scope: DecidedScope) =>

@@ -25,6 +25,7 @@ export function followLinks(): void {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
     if (!link || !isPlain || event.defaultPrevented || link.origin !== location.origin) return;
+    if (link.hasAttribute("download")) return;
     if (link.hash !== "" && link.pathname === location.pathname) return;
     event.preventDefault();
     navigate(link.pathname + link.search);

@@ -11,6 +11,6 @@ export type { ErrorProbe } from "./create-probe.ts";
 export { createLocator, frameAt, toAuthorPosition, toPrintable } from "./locate.ts";
 export type { SourcePosition } from "./locate.ts";
 export { findConstantArguments } from "./plan/constant-arguments.ts";
+export { readMaterial } from "./skill/read-material.ts";
 export { readSkill } from "./read-skill.ts";
-export type { SkillDefinition } from "./read-skill.ts";
 export { planCalls } from "./plan/plan-calls.ts";

@@ -1,4 +1,4 @@
-/** The members of `glovebox` in every program (search, describe, results.read) and `fetch`, as bridge calls. */
+/** The members of `glovebox` in every program (search, describe, results.read, skills.draft) and `fetch`, as bridge calls. */
 
 import { createBuiltinTool } from "../bridge/index.ts";
 import type { Builtin } from "../bridge/index.ts";
@@ -8,11 +8,13 @@ import type { Json, JsonSchema, ResultQuery, ToolAddress } from "../domain/index
 import type { RunSlice } from "../timing/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
 
+import { createDraft } from "./create-draft.ts";
+import type { DraftBuiltinPowers } from "./create-draft.ts";
 import { createFetch } from "./create-fetch.ts";
 import type { FetchPowers } from "./create-fetch.ts";
 
 /** The host side of each, bound to one principal. The bridge has checked the arguments against their schema. */
-export interface BuiltinPowers extends FetchPowers {
+export interface BuiltinPowers extends FetchPowers, DraftBuiltinPowers {
   search(request: SearchRequest, spend: RunSlice): Promise<SearchResult>;
   describe(names: readonly string[], detail: DescribeDetail, spend: RunSlice): Promise<string>;
   read(handle: unknown, query: ResultQuery, spend: RunSlice): Promise<Json>;
@@ -68,6 +70,7 @@ export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, 
       answer: ({ names, detail }, { spend }) => powers.describe(parseNames(names), parseDetail(detail), spend),
     },
     { tool: TOOLS.read, answer: ({ handle, ...query }, { spend }) => powers.read(handle, query, spend) },
+    createDraft(powers),
     createFetch(powers),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));

@@ -58,6 +58,7 @@ async function open(dryRun: boolean, { hostMs = 2_000, searchMs = 0 } = {}) {
     },
     network: createProgramNetwork({ egress: { fetchFor: unused, checkFor: unused }, policy: { mode: "blocked" } }),
     secrets: {
+      openFor: () => undefined,
       open: () => ({
         check: unused,
         fill: unused,
@@ -69,6 +70,16 @@ async function open(dryRun: boolean, { hostMs = 2_000, searchMs = 0 } = {}) {
     search: searchFor(searchMs),
     describe: async (_principal, names) => ({ declarations: names.join(), tools: [], unknown: [] }),
     stateTool: (tool) => tool,
+    skills: {
+      door: {
+        drafts: {
+          fromProgram: async ({ name }, program, { id }) => {
+            events.push(["drafted", name, program, id]);
+            return { name, version: 1, state: "pending_review", parameters: [{ name: "owner", value: "acme" }] };
+          },
+        },
+      },
+    },
   });
   const request = { principal: AGENT, limits: { ...DEFAULT_LIMITS, hostMs }, dryRun };
   const run = { signal: new AbortController().signal };
@@ -86,6 +97,22 @@ test("createProgramBridges notices tokens, charges quotas and calls the connecto
     ["charged", "files.read"],
     ["called", "read", { path: "a" }],
   ]);
+});
+
+test("createProgramBridges passes on the draft of a program with its execution, and stores none in a dry run", async () => {
+  const { bridge, events } = await open(false);
+  const draft = JSON.stringify({ name: "a", description: "Does a.", from: "ex_1" });
+  const reply = await bridge.call("glovebox.skills.draft", draft);
+  assert.match(reply.ok ? reply.json : "", /"skill":"a","version":1,.*"parameters":\{"owner":"acme"\}/);
+  assert.deepEqual(events.at(-1), ["drafted", "a", { execution: OPENING.execution.id, labels: [] }, AGENT.id]);
+  const dry = await open(true);
+  assert.match(JSON.stringify(await dry.bridge.call("glovebox.skills.draft", draft)), /dry run/);
+  assert.deepEqual(
+    dry.events.filter((event) => String(event).startsWith("drafted")),
+    [],
+  );
+  const wrong = await bridge.call("glovebox.skills.draft", '{"name":"a"}');
+  assert.equal(wrong.ok ? "" : wrong.error.code, "TOOL_ARGUMENTS_INVALID");
 });
 
 test("createProgramBridges gives every program the builtins of its principal", async () => {

@@ -1,7 +1,7 @@
 /** Opens the bridge of each execution, with the builtins of its program. */
 
 import { openBridge } from "../bridge/index.ts";
-import type { Bridge, BridgeOptions } from "../bridge/index.ts";
+import type { Bridge, BridgeOptions, SkillPowers } from "../bridge/index.ts";
 import type { Catalog, Shapes } from "../catalog/index.ts";
 import { defined } from "../domain/index.ts";
 import type {
@@ -20,6 +20,7 @@ import type {
   Program,
   ResultId,
   ResultQuery,
+  SecretGrants,
   Tool,
   ToolCall,
   TraceContext,
@@ -30,6 +31,8 @@ import type { RunSlice } from "../timing/index.ts";
 
 import { createBuiltins } from "./create-builtins.ts";
 import type { Describe } from "./create-describe.ts";
+import type { DraftBuiltinPowers, ProposedSkill } from "./create-draft.ts";
+import { createFetch } from "./create-fetch.ts";
 import type { FetchPowers } from "./create-fetch.ts";
 import type { ToolSearch } from "./create-tool-search.ts";
 import type { ProgramNetwork } from "./program-network.ts";
@@ -48,6 +51,15 @@ interface BridgeRequest extends Pick<BridgeOptions, "onEvent"> {
 type TokenLender = NonNullable<GuestRequest["lender"]> & {
   notice(text: string, place: string, detail: { readonly tool: string }): Promise<void>;
 };
+
+/** Drafts of skills that programs propose. */
+interface ProgramDrafts {
+  fromProgram(
+    skill: ProposedSkill,
+    program: { readonly execution: ExecutionId; readonly labels: readonly string[] },
+    by: Principal,
+  ): ReturnType<DraftBuiltinPowers["draft"]>;
+}
 
 interface FileOwner {
   readonly principal: PrincipalId;
@@ -92,12 +104,14 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   readonly secrets: {
     /** `undefined` where none is granted. */
     open(execution: Execution): TokenLender | undefined;
-    guard(send: FetchPowers["send"]): FetchPowers["send"];
+    openFor(execution: Execution, granted: SecretGrants): TokenLender | undefined;
+    guard(send: FetchPowers["send"], granted?: SecretGrants): FetchPowers["send"];
   };
   /** Finds the calls of a program; `undefined` where the analysis is off. */
   readonly planCalls: (request: BridgeRequest, snapshot: CatalogSnapshot) => CallPlan | undefined;
   readonly search: ToolSearch;
   readonly describe: Describe;
+  readonly skills: { readonly door: { readonly drafts: ProgramDrafts } };
   /** Applies the operator's effects and labels to a tool of Glovebox itself. */
   readonly stateTool: NonNullable<FetchPowers["state"]>;
 }
@@ -120,6 +134,7 @@ export function createProgramBridges(
     const { id } = execution;
     const lending = options.secrets.open(execution);
     const plan = options.planCalls(request, snapshot);
+    const flow = flows.open({ principal, execution: id, snapshot, ...defined({ plan }) });
     return openBridge({
       ...run,
       execution: id,
@@ -129,7 +144,7 @@ export function createProgramBridges(
       limits,
       ledger,
       report,
-      flow: flows.open({ principal, execution: id, snapshot, ...defined({ plan }) }),
+      flow,
       ...defined({
         preview,
         plan,
@@ -139,7 +154,8 @@ export function createProgramBridges(
         learn: shapes && ((tool: Tool, args: JsonObject, value: Json) => shapes.observe(principal, tool, args, value)),
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
-      builtins: createProgramBuiltins(options, { request, snapshot, lending }),
+      builtins: createProgramBuiltins(options, { request, snapshot, lending, flow, id }),
+      openPowers: (powers) => openSkillPowers(options, { request, execution, powers }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.takeCall(principal, tool),
       isLenient: (tool) => tool.origin.kind === "upstream" && catalog.connectorOf(tool).isLenient === true,
@@ -149,15 +165,35 @@ export function createProgramBridges(
   };
 }
 
+interface SkillReach {
+  readonly request: BridgeRequest;
+  readonly execution: Execution;
+  readonly powers: SkillPowers;
+}
+
+/** A skill has `fetch` for the hosts that it was granted, and no other builtin. */
+function openSkillPowers(
+  { network, secrets, stateTool }: ProgramBridgesOptions,
+  { request, execution, powers }: SkillReach,
+): NonNullable<BridgeOptions["builtins"]> {
+  const own = { ...request, granted: powers.network };
+  const send = network.sendFor(own, secrets.openFor(execution, powers.secrets));
+  const check = network.checkFor(own);
+  const builtin = createFetch({ send: secrets.guard(send, powers.secrets), check, state: stateTool });
+  return new Map([[builtin.tool.address, builtin]]);
+}
+
 interface ProgramContext {
   readonly request: BridgeRequest;
   readonly snapshot: CatalogSnapshot;
   readonly lending: TokenLender | undefined;
+  readonly flow: NonNullable<BridgeOptions["flow"]>;
+  readonly id: ExecutionId;
 }
 
 function createProgramBuiltins(
-  { network, secrets, results, flows, search, describe, stateTool }: ProgramBridgesOptions,
-  { request, snapshot, lending }: ProgramContext,
+  { network, secrets, results, flows, search, describe, skills, stateTool }: ProgramBridgesOptions,
+  { request, snapshot, lending, flow, id }: ProgramContext,
 ): NonNullable<BridgeOptions["builtins"]> {
   const { principal } = request;
   return createBuiltins({
@@ -171,6 +207,10 @@ function createProgramBuiltins(
       // Labels come first: an error names fields of the kept result, too.
       await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
       return (await results.read(principal.id, handle, query, spend)).value;
+    },
+    draft: (skill) => {
+      const labels = [...new Set(flow.sources().map(({ label }) => label))];
+      return skills.door.drafts.fromProgram(skill, { execution: id, labels }, principal);
     },
     send: secrets.guard(network.sendFor(request, lending)),
     check: network.checkFor(request),

@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { defined } from "../domain/index.ts";
-import type { ConnectorId, GloveboxError, ServerSettings } from "../domain/index.ts";
+import type { ConnectorId, GloveboxError, JsonObject, ServerSettings } from "../domain/index.ts";
 import { createConsents } from "./consents.ts";
 import type { ConfigAdmission } from "./consents.ts";
 import type { EnvironmentVariables } from "./expand-references.ts";
@@ -52,6 +52,9 @@ export function createConfigs({ cwd, home, uid, environment, findUpstreams, warn
     /** The settings of a file that may not exist yet: those of an empty configuration at its place. */
     readPlanned: (path: string) =>
       existsSync(path) ? readSettings(path) : parsePlanned(path, stateFolder, environment),
+    /** Throws CONFIG_INVALID for a server that would make a configuration invalid. */
+    checkServer: (name: string, entry: JsonObject): void =>
+      void parseSettings({ mcpServers: { [name]: entry } }, { folder: cwd, state }, environment),
     /**
      * For what starts something. A configuration that is found in a project, or that a server can write, needs consent,
      * which `confirm` can give.

@@ -20,9 +20,9 @@ export type Instant = number;
 
 const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
 
-/** Hostile input. `glovebox.results.read` has one more level than the address of any other tool. */
+/** Hostile input. Two tools of Glovebox itself have one more level than the address of any other. */
 export const parseToolAddress = parserOf<"ToolAddress">(
-  /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.results)\.[a-z][A-Za-z0-9]{0,127}$/,
+  /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.(?:results|skills))\.[a-z][A-Za-z0-9]{0,127}$/,
 );
 export const parseExecutionId = parserOf<"ExecutionId">(/^ex_[0-9a-f]{24}$/);
 /** Programs and models name handles, so the input is hostile. Access is checked elsewhere. */

@@ -13,7 +13,7 @@ export type { KeptExecution } from "./replay/kept.ts";
 export { parseRecordingFile, toRecordingFile } from "./replay/recording-file.ts";
 export type { ReplayResult } from "./replay/replay.ts";
 export { showReplay } from "./replay/show-replay.ts";
-export { createTestRunner } from "./replay/run-skill-tests.ts";
+export { createSkillRuns } from "./skill-runs.ts";
 export type { ExecuteInput } from "./requests.ts";
 export { createResults } from "./results/create-results.ts";
 export type { Media } from "./results/find-media.ts";

@@ -24,7 +24,15 @@ import { ADOPTED_KEY, createPeople } from "./people.ts";
 import type { People } from "./people.ts";
 import { createPending } from "./pending.ts";
 import type { IdentityPowers } from "./powers.ts";
-import { LIBRARY, LOCAL, OPERATOR, nameOfPerson, nameOfToken, partsOfAgent } from "./principals.ts";
+import {
+  LIBRARY,
+  LOCAL,
+  findLibraryPrincipal,
+  OPERATOR,
+  nameOfPerson,
+  nameOfToken,
+  partsOfAgent,
+} from "./principals.ts";
 import { toAdopted, toPerson } from "./principals.ts";
 import type { ProviderSettings } from "./providers/provider-client.ts";
 import { LOGIN_SECONDS, createProviderLogins } from "./providers/provider-logins.ts";
@@ -93,6 +101,8 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     const constant = [OPERATOR, LIBRARY].find((one) => one.id === id);
     if (constant) return constant;
     if (id === LOCAL.id) return LOCAL;
+    const embedded = findLibraryPrincipal(id);
+    if (embedded) return embedded;
     const person = nameOfPerson(id);
     if (person !== undefined) {
       const row = await store.identity.findPerson(person);

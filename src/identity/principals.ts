@@ -34,6 +34,27 @@ export const LIBRARY: Principal = Object.freeze({
   person: OPERATOR_ID,
 });
 
+const LIBRARY_PREFIX = `${LIBRARY.id}:`;
+
+/** One of the people of a program that embeds Glovebox. Rules that name the person or `library` also mean it. */
+export function toLibraryPrincipal(rawName: unknown): Principal {
+  const name = parsePersonName(rawName);
+  const person = toPersonId(name);
+  return { ...LIBRARY, id: toId(`${LIBRARY_PREFIX}${name}`), person, aliases: [LIBRARY.id, person] };
+}
+
+/** Returns the principal of stored records. */
+export function findLibraryPrincipal(id: string): Principal | undefined {
+  const name = id.startsWith(LIBRARY_PREFIX) ? id.slice(LIBRARY_PREFIX.length) : "";
+  return PERSON_NAME.test(name) ? toLibraryPrincipal(name) : undefined;
+}
+
+/** A person whom the embedding program vouches for, with the roles that it says. */
+export function toNamedPerson(rawName: string, roles: Principal["roles"] = ["operator", "reviewer"]): Principal {
+  if (rawName === OPERATOR_ID) return OPERATOR;
+  return { id: toPersonId(parsePersonName(rawName)), kind: "person", roles, groups: [] };
+}
+
 /** Lower case, so that no two names look alike; neither `:` nor `/`, which separate the parts of a principal. */
 const PERSON_NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
 /** The client of people on this machine. No login makes a client of this name. */

@@ -24,8 +24,8 @@ export interface ReaderOptions {
 export interface LedgerReader {
   /** The key of this installation. */
   readonly key: PublicKey | undefined;
-  /** `key` defaults to the key of this installation. */
-  verify(key?: PublicKey): Promise<LedgerVerdict>;
+  /** `key` defaults to the key of this installation. `onPage` is awaited after each page, with its last number. */
+  verify(key?: PublicKey, onPage?: (last: number) => Promise<void>): Promise<LedgerVerdict>;
   /** Yields the lines of an export and returns the verdict. Ends with a trailer only if the ledger is intact. */
   export(): AsyncGenerator<string, LedgerVerdict>;
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
@@ -42,7 +42,7 @@ export function openReader(options: ReaderOptions): LedgerReader {
   const sources = (key = signer?.key) => defined({ store, headFile, key });
   return {
     key: signer?.key,
-    verify: (key) => verifyStore(sources(key)),
+    verify: (key, onPage) => verifyStore(sources(key), onPage),
     export: () => exportLines(options, sources()),
     async *records({ from = 1 } = {}) {
       // Skips records that were put back below a cut.

@@ -12,6 +12,8 @@ import type { BackupSeal, ChangedFile } from "./undo-log.ts";
 
 export interface InitPowers {
   readonly stateFolder: string;
+  /** The path of the store whose vault has the secrets and the key of `seal`. */
+  readonly store: string;
   readonly seal: BackupSeal;
   readonly setSecret: (name: string, value: string) => Promise<void>;
 }
@@ -20,7 +22,7 @@ export interface InitPowers {
 export async function applyInit(
   { edits, secrets }: InitPlan,
   config: string,
-  { stateFolder, seal, setSecret }: InitPowers,
+  { stateFolder, store, seal, setSecret }: InitPowers,
 ): Promise<void> {
   for (const edit of edits) checkFresh(edit);
   for (const edit of edits) checkWritable(edit);
@@ -31,16 +33,17 @@ export async function applyInit(
     const known = files.get(edit.realPath);
     // The first import saw the original.
     if (!known && edit.text !== undefined) log.keep(edit.realPath, edit.text, seal);
-    files.set(edit.realPath, { ...(known ?? toChanged(edit)), after: digestOf(edit.after) });
+    const after = new Set([...(known?.after ?? []), digestOf(edit.after)]);
+    files.set(edit.realPath, { ...(known ?? toChanged(edit)), after: [...after] });
   }
   const names = new Set([...(former?.secrets ?? []), ...secrets.map(({ name }) => name)]);
-  log.write({ config, files: [...files.values()], secrets: [...names] });
+  log.write({ config, store, files: [...files.values()], secrets: [...names] });
   for (const { name, value } of secrets) await setSecret(name, value);
   writeAll(edits);
 }
 
-function toChanged({ path, realPath, text, title, after }: FileEdit): ChangedFile {
-  return { path, realPath, title, after: digestOf(after), ...(text !== undefined && { before: digestOf(text) }) };
+function toChanged({ path, realPath, text, title }: FileEdit): Omit<ChangedFile, "after"> {
+  return { path, realPath, title, ...(text !== undefined && { before: digestOf(text) }) };
 }
 
 function checkFresh({ path, text }: FileEdit): void {

@@ -5,59 +5,15 @@ import { describe, it } from "node:test";
 
 import * as fc from "fast-check";
 
+import { GloveboxError } from "../domain/index.ts";
 import { applyInit } from "./apply-init.ts";
 import { CLIENTS } from "./clients.ts";
 import { findClientPlaces } from "./find-files.ts";
 import type { Places } from "./find-files.ts";
 import { HOMES, makeHome } from "./fixtures/homes.ts";
-import { planInit } from "./plan-init.ts";
-import type { InitOptions, InitPlan } from "./plan-init.ts";
-import { applyUndo, planUndo } from "./undo-init.ts";
+import { eject, init, plan, planEject, seal, toConfig } from "./fixtures/init-home.ts";
+import { applyUndo } from "./undo-init.ts";
 import type { BackupSeal } from "./undo-log.ts";
-
-const START = { command: "/usr/bin/node", args: ["/opt/glovebox/bin/glovebox.js", "mcp"] };
-/** Seals nothing, but checks that each backup is opened for its own file. */
-const seal: BackupSeal = {
-  close: (plain, context) => Buffer.from(JSON.stringify([context, plain])),
-  open: (sealed, context) => {
-    const [sealedFor, plain] = JSON.parse(Buffer.from(sealed).toString()) as [string, string];
-    assert.equal(sealedFor, context);
-    return plain;
-  },
-};
-
-type Home = ReturnType<typeof makeHome>;
-
-function plan(home: Home, options: Partial<InitOptions> = {}): InitPlan {
-  const more = { keep: false, isProject: false, confirmed: new Set<string>(), secretNames: [], start: START };
-  return planInit({
-    places: home,
-    clientPlaces: findClientPlaces(home),
-    configPath: toConfig(home),
-    ...more,
-    ...options,
-  });
-}
-
-function toConfig({ home }: Places): string {
-  return join(home, ".config/glovebox/glovebox.config.json");
-}
-
-async function init(home: Home, options: Partial<InitOptions> = {}): Promise<Record<string, string>> {
-  const secrets: Record<string, string> = {};
-  await applyInit(plan(home, options), toConfig(home), {
-    stateFolder: home.stateFolder,
-    seal,
-    setSecret: async (name, value) => void (secrets[name] = value),
-  });
-  return secrets;
-}
-
-function eject(home: Home): readonly string[] {
-  const planned = planUndo(home.stateFolder, { seal, places: home });
-  assert.ok(planned);
-  return applyUndo(home.stateFolder, planned.files).map(({ outcome }) => outcome);
-}
 
 function read(home: Places, path: string): string {
   return readFileSync(join(home.home, path), "utf8");
@@ -66,6 +22,64 @@ function read(home: Places, path: string): string {
 function readConfig(home: Places): unknown {
   return JSON.parse(readFileSync(toConfig(home), "utf8"));
 }
+
+describe("entries of clients", () => {
+  const TRANSLATED: readonly (readonly [string, object, object])[] = [
+    [
+      "a command with its arguments in one string",
+      { command: "npx -y server" },
+      { command: "npx", args: ["-y", "server"] },
+    ],
+    ["a command whose path has a space", { command: "/opt/my tools/serve" }, { command: "/opt/my tools/serve" }],
+    ["a quoted command", { command: `sh -c "a b"` }, { command: `sh -c "a b"` }],
+    [
+      "an unknown reference, which stays text",
+      { command: "a", env: { B: "${{ x.y }} ${c d}" } },
+      { command: "a", env: { B: "$${{ x.y }} $${c d}" } },
+    ],
+    [
+      "a secret of Continue",
+      { command: "a", env: { B: "${{ secrets.TOK }}" } },
+      { command: "a", env: { B: "${secret:TOK}" } },
+    ],
+  ];
+  for (const [title, raw, entry] of TRANSLATED) {
+    it(`translates ${title}`, () => {
+      const home = makeHome({ ".cursor/mcp.json": JSON.stringify({ mcpServers: { one: raw } }) });
+      assert.deepEqual(
+        plan(home).servers.map((server) => server.entry),
+        [entry],
+      );
+    });
+  }
+
+  it("starts a server of a project in its folder, and one of the user wherever Glovebox starts", () => {
+    const mine = { command: "python", args: ["serve.py"] };
+    const projects = { "/work/app": { mcpServers: { local: mine, deep: { ...mine, cwd: "tools" } } } };
+    const home = makeHome({ ".claude.json": JSON.stringify({ mcpServers: { mine }, projects }) });
+    assert.deepEqual(
+      plan(home).servers.map(({ name, entry }) => [name, entry["cwd"]]),
+      [
+        ["mine", undefined],
+        ["local", "/work/app"],
+        ["deep", "/work/app/tools"],
+      ],
+    );
+  });
+
+  it("does not take names of variables and images of containers for secrets", () => {
+    const args = ["run", "-e", "BRAVE_API_KEY", "mcp/brave"];
+    const home = makeHome({
+      ".cursor/mcp.json": JSON.stringify({
+        mcpServers: { quiet: { command: "docker", args }, loud: { command: "a", args: ["--api-key", "0123456789"] } },
+      }),
+    });
+    assert.deepEqual(
+      plan(home).servers.map(({ warnings }) => warnings.length),
+      [0, 1],
+    );
+  });
+});
 
 describe("init", () => {
   it("has a home folder of each client among its tests", () => {
@@ -153,7 +167,7 @@ describe("init", () => {
     const found = plan(home, { places: inProject, clientPlaces });
     assert.deepEqual(
       found.servers.map(({ entry }) => entry),
-      [{ command: "curl", disabled: true }],
+      [{ command: "curl", cwd: inProject.project, disabled: true }],
     );
     assert.deepEqual(
       found.edits.map(({ title }) => title),
@@ -162,7 +176,7 @@ describe("init", () => {
     const confirmed = plan(home, { places: inProject, clientPlaces, confirmed: new Set(["theirs"]) });
     assert.deepEqual(
       confirmed.servers.map(({ entry }) => entry),
-      [{ command: "curl" }],
+      [{ command: "curl", cwd: inProject.project }],
     );
     const shared = plan(home, { places: inProject, clientPlaces, isProject: true });
     assert.deepEqual(
@@ -210,6 +224,22 @@ describe("init", () => {
 });
 
 describe("what cannot be imported", () => {
+  it("leaves a server that would make the configuration invalid in its client, with the reason", async () => {
+    const home = makeHome({
+      ".cursor/mcp.json": `{ "mcpServers": { "good": { "url": "https://a.example" }, "bad": { "url": "no" } } }`,
+    });
+    const checkEntry = (name: string): void => {
+      if (name === "bad") throw new GloveboxError("CONFIG_INVALID", "bad.url is not a URL");
+    };
+    const [cursor] = plan(home, { checkEntry }).clients;
+    assert.deepEqual([cursor?.servers, cursor?.left], [["good"], [{ name: "bad", reason: "bad.url is not a URL" }]]);
+    await init(home, { checkEntry });
+    assert.deepEqual(Object.keys(Object(JSON.parse(read(home, ".cursor/mcp.json"))).mcpServers).toSorted(), [
+      "bad",
+      "glovebox",
+    ]);
+  });
+
   it("names the position of a file that cannot be parsed, changes nothing in it, and imports the others", async () => {
     const broken = `{\n  "mcpServers": { "a": \n}`;
     const home = makeHome({ ".cursor/mcp.json": broken, ...HOMES["kiro"] });
@@ -230,7 +260,7 @@ describe("what cannot be imported", () => {
     const home = makeHome(HOMES["kiro"] ?? {});
     const planned = plan(home);
     writeFileSync(join(home.home, ".kiro/settings/mcp.json"), "{}");
-    const powers = { stateFolder: home.stateFolder, seal, setSecret: async () => undefined };
+    const powers = { stateFolder: home.stateFolder, store: "glovebox.db", seal, setSecret: async () => undefined };
     await assert.rejects(applyInit(planned, toConfig(home), powers), /changed after its changes were shown/);
     assert.equal(existsSync(toConfig(home)), false);
   });
@@ -250,7 +280,7 @@ describe("what cannot be imported", () => {
     assert.ok(config);
     // A folder cannot be replaced by a file.
     const blocked = { ...config, path: join(home.home, "none"), realPath: join(home.home, ".cursor"), text: undefined };
-    const powers = { stateFolder: home.stateFolder, seal, setSecret: async () => undefined };
+    const powers = { stateFolder: home.stateFolder, store: "glovebox.db", seal, setSecret: async () => undefined };
     await assert.rejects(applyInit({ ...planned, edits: [config, ...others, blocked] }, toConfig(home), powers));
     for (const [path, text] of Object.entries({ ...HOMES["kiro"], ...HOMES["cursor"] }))
       assert.equal(read(home, path), text);
@@ -259,7 +289,12 @@ describe("what cannot be imported", () => {
 
   it("undoes an import that ended after the list of changes was written", async () => {
     const home = makeHome(HOMES["kiro"] ?? {});
-    const killed = { stateFolder: home.stateFolder, seal, setSecret: () => Promise.reject(new Error("killed")) };
+    const killed = {
+      stateFolder: home.stateFolder,
+      store: "glovebox.db",
+      seal,
+      setSecret: () => Promise.reject(new Error("killed")),
+    };
     const planned = { ...plan(home), secrets: [{ name: "A", value: "b" }] };
     await assert.rejects(applyInit(planned, toConfig(home), killed), /killed/);
     eject(home);
@@ -276,8 +311,7 @@ describe("what cannot be imported", () => {
         return seal.open(sealed, context);
       },
     };
-    const planned = planUndo(home.stateFolder, { seal: locked, places: home });
-    const outcomes = applyUndo(home.stateFolder, planned?.files ?? []);
+    const outcomes = applyUndo(home.stateFolder, planEject(home, locked));
     assert.deepEqual(
       outcomes.map(({ title, outcome }) => [title, outcome]),
       [

@@ -1,8 +1,9 @@
 /** Collects servers of all clients: the same server once, different ones of one name under two names. */
 
+import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { isJsonObject } from "../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
 import type { Client } from "./clients.ts";
 import type { Places, ClientPlace } from "./find-files.ts";
@@ -39,6 +40,8 @@ export interface MergeOptions {
   readonly secretNames: readonly string[];
   /** Servers that the configuration has already keep their names and entries. */
   readonly present: JsonObject;
+  /** Throws CONFIG_INVALID for an entry that would make the configuration invalid. */
+  readonly checkEntry: (name: string, entry: JsonObject) => void;
 }
 
 /** A server with its secrets, which tell whether another client has the same one. */
@@ -69,13 +72,13 @@ export function createMerge(options: MergeOptions) {
       const left: { readonly name: string; readonly reason: string }[] = [];
       const names: string[] = [];
       for (const [name, one] of Object.entries(raw).filter(([key, entry]) => !isOwnEntry(key, entry))) {
-        const found = readEntry(one, { ...options.places, hasBareVariables });
+        const found = checkFound(name, readEntry(one, { ...options.places, hasBareVariables }), options);
         if (typeof found === "string") {
           left.push({ name, reason: found });
           continue;
         }
         names.push(name);
-        addServer(name, found, place);
+        addServer(name, { ...found, entry: addFolder(found.entry, place, options) }, place);
         for (const secret of found.missingSecrets) missing.add(secret);
       }
       return { servers: names, left };
@@ -92,6 +95,30 @@ export function createMerge(options: MergeOptions) {
       return { servers: imported, secrets: secrets.list(), missingSecrets };
     },
   };
+}
+
+/** A server of a project starts in its folder, as the client starts it. */
+function addFolder(
+  entry: JsonObject,
+  { scope, keys, client }: ClientPlace,
+  { isProject, places }: MergeOptions,
+): JsonObject {
+  const isOfProject = (scope === "project" || keys !== client.keys) && !isProject;
+  const { command, cwd } = entry;
+  if (!isOfProject || command === undefined) return entry;
+  return { ...entry, cwd: resolve(places.project, typeof cwd === "string" ? cwd : ".") };
+}
+
+/** Returns the reason instead of an entry that would make our configuration invalid. */
+function checkFound(name: string, found: ImportedEntry | string, { checkEntry }: MergeOptions): ImportedEntry | string {
+  if (typeof found === "string") return found;
+  try {
+    checkEntry(name, found.entry);
+    return found;
+  } catch (thrown) {
+    if (thrown instanceof GloveboxError) return thrown.message;
+    throw thrown;
+  }
 }
 
 /** True if an earlier import made the entry that the configuration has. Its secrets are references by now. */

@@ -60,15 +60,20 @@ function readCommand({ find, translate }: EntryReader): StartedServer | undefine
   const value = find("command", "cmd");
   const given = find("args");
   const args = Array.isArray(given) ? given.map((word: Json) => translate(word)) : [];
-  if (typeof value === "string" && value !== "") return { command: translate(value), args, env: {} };
-  if (Array.isArray(value)) {
-    const [first, ...rest] = value.map((word: Json) => translate(word));
+  const words = typeof value === "string" && value !== "" ? splitCommand(value) : value;
+  if (Array.isArray(words)) {
+    const [first, ...rest] = words.map((word: Json) => translate(word));
     return first === undefined ? undefined : { command: first, args: [...rest, ...args], env: {} };
   }
   if (!isJsonObject(value) || typeof value["path"] !== "string") return undefined;
   const { path, args: inner, env } = value;
-  const words = Array.isArray(inner) ? inner.map((word: Json) => translate(word)) : [];
-  return { command: translate(path), args: words, env: isJsonObject(env) ? env : {} };
+  const ownArgs = Array.isArray(inner) ? inner.map((word: Json) => translate(word)) : [];
+  return { command: translate(path), args: ownArgs, env: isJsonObject(env) ? env : {} };
+}
+
+/** Some clients split `npx -y PACKAGE`. A path may have spaces. */
+function splitCommand(text: string): Json[] {
+  return /^[\w.-]+ [^"'\\]*$/.test(text) ? text.split(/\s+/) : [text];
 }
 
 function toLocal({ command, args, env }: StartedServer, { find, text, pairs }: EntryReader): JsonObject {

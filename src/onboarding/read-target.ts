@@ -10,18 +10,21 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { GloveboxError } from "../domain/index.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
+/** Before the number of the process that writes the draft of a file. */
+const DRAFT = ".glovebox-";
 const MODE_BITS = 0o7777;
 /** `~/.claude.json` has histories of projects, and gets large. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -70,7 +73,7 @@ export function checkWritable({ realPath, text }: Target): void {
 
 /** Replaces the file in one step, with the mode that it had; a new one is private. */
 export function writeWhole(path: string, content: string | Uint8Array): void {
-  const draft = `${path}.glovebox-${process.pid}`;
+  const draft = `${path}${DRAFT}${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
     const mode = existsSync(path) ? statSync(path).mode & MODE_BITS : PRIVATE_FILE;
@@ -88,6 +91,15 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
     rmSync(draft, { force: true });
     throw refuse(path, "written", cause);
   }
+}
+
+/** Drafts of this file that a killed process left. */
+export function removeDrafts(path: string): void {
+  if (!existsSync(dirname(path))) return;
+  const start = `${basename(path)}${DRAFT}`;
+  for (const name of readdirSync(dirname(path)))
+    if (name.startsWith(start) && /^\d+$/.test(name.slice(start.length)))
+      rmSync(join(dirname(path), name), { force: true });
 }
 
 function refuse(path: string, verb: "read" | "written", cause: unknown): GloveboxError {

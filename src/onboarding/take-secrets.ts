@@ -60,11 +60,11 @@ function isLiteralSecret(key: string, text: string): boolean {
 /** Secrets where our configuration allows none. */
 function findRest({ args, url }: JsonObject): readonly string[] {
   const words = Array.isArray(args) ? args.map((word: Json) => toText(word)) : [];
-  const isGiven = words.some(
-    (word, index) =>
-      SECRET_VALUE.test(word) ||
-      (SECRET_KEY.test((words[index - 1] ?? "").replace(/^-+/, "")) && !word.startsWith("-")),
-  );
+  const isGiven = words.some((word, index) => {
+    const option = words[index - 1] ?? "";
+    const isValue = option.startsWith("-") && !word.startsWith("-");
+    return SECRET_VALUE.test(word) || (isValue && SECRET_KEY.test(option));
+  });
   const inArgument =
     isGiven || words.some((word) => /^--?[\w-]+=/.test(word) && SECRET_KEY.test(word.split("=")[0] ?? ""));
   const warnings: string[] = [];

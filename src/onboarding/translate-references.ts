@@ -22,7 +22,9 @@ export interface TranslatedText {
   readonly notes: readonly string[];
 }
 
-const REFERENCE = /\$\$\{|\$\{([^}]*)\}|\{(env|file):([^}]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)/g;
+const REFERENCE = /\$\$\{|\$\{(\{[^}]*\})\}|\$\{([^}]*)\}|\{(env|file):([^}]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)/g;
+/** `${input:NAME}`, and `${{ secrets.NAME }}` of Continue. */
+const INPUT = /^(?:input:(.+)|\{\s*(?:secrets|inputs)\.([\w-]+)\s*\})$/;
 const VARIABLE = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
 /**
@@ -45,7 +47,8 @@ export function translateReferences(
     return `\${${name}:-}`;
   };
   const toBraced = (body: string, whole: string): string => {
-    if (body.startsWith("input:")) return toInput(body.slice("input:".length));
+    const input = INPUT.exec(body);
+    if (input) return toInput(input[1] ?? input[2] ?? "");
     if (body === "workspaceFolder" || body === "workspaceRoot") return escapeText(project);
     if (body === "userHome") return escapeText(home);
     if (body === "/" || body === "pathSeparator") return "/";
@@ -55,7 +58,8 @@ export function translateReferences(
     return escapeText(whole);
   };
   const text = raw.replaceAll(REFERENCE, (...match: readonly (string | undefined)[]) => {
-    const [whole = "", body, kind, name, bare] = match;
+    const [whole = "", doubled, body, kind, name, bare] = match;
+    if (doubled !== undefined) return toBraced(doubled, whole);
     if (body !== undefined) return toBraced(body, whole);
     if (kind === "env") return toBraced(`env:${name ?? ""}`, whole);
     if (kind === "file") notes.push(`${whole} is not read: set a secret instead, and write \${secret:NAME}`);
@@ -67,7 +71,7 @@ export function translateReferences(
 
 /** Text that must not become a reference in our configuration. */
 export function escapeText(text: string): string {
-  return text.replaceAll("${", "$${");
+  return text.replaceAll("${", () => "$${");
 }
 
 /** `github-token` becomes `GITHUB_TOKEN`. */

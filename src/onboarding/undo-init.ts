@@ -11,7 +11,7 @@ import type { ServerFile } from "./edit-servers.ts";
 import { listClientPlaces } from "./find-files.ts";
 import type { Places } from "./find-files.ts";
 import { isOwnEntry } from "./own-entry.ts";
-import { readTarget, writeWhole } from "./read-target.ts";
+import { readTarget, removeDrafts, writeWhole } from "./read-target.ts";
 import { openUndoLog } from "./undo-log.ts";
 import type { BackupSeal, ChangedFile, UndoRecord } from "./undo-log.ts";
 
@@ -34,15 +34,13 @@ export interface PlannedUndo {
   readonly apply: () => void;
 }
 
-/** `undefined` if nothing was imported. Our configuration is first in the record and last in the undo. */
+/** Our configuration is first in the record and last in the undo. */
 export function planUndo(
-  stateFolder: string,
-  { seal, places }: { readonly seal: BackupSeal; readonly places: Places },
-): { readonly record: UndoRecord; readonly files: readonly PlannedUndo[] } | undefined {
+  record: UndoRecord,
+  { stateFolder, seal, places }: { readonly stateFolder: string; readonly seal: BackupSeal; readonly places: Places },
+): readonly PlannedUndo[] {
   const log = openUndoLog(stateFolder);
-  const record = log.read();
-  if (!record) return undefined;
-  const files = record.files.toReversed().map((file): PlannedUndo => {
+  return record.files.toReversed().map((file): PlannedUndo => {
     try {
       const open = (): string => log.open(file.realPath, seal);
       return { file, ...planFile(file, { open, places, isConfig: file.path === record.config }) };
@@ -50,15 +48,15 @@ export function planUndo(
       return { file, outcome: "failed", error: toError(file, thrown), apply: () => undefined };
     }
   });
-  return { record, files };
 }
 
 /** Undoes each file. The record is forgotten once all succeeded, so that the rest can be tried again. */
 export function applyUndo(stateFolder: string, files: readonly PlannedUndo[]): readonly UndoneFile[] {
-  const undone = files.map(({ file: { path, title, realPath: _ }, outcome, error, apply }): UndoneFile => {
+  const undone = files.map(({ file: { path, title, realPath }, outcome, error, apply }): UndoneFile => {
     if (error) return { path, title, outcome, error };
     try {
       apply();
+      removeDrafts(realPath);
       return { path, title, outcome };
     } catch (thrown) {
       return { path, title, outcome: "failed", error: toError({ path }, thrown) };
@@ -74,10 +72,11 @@ function planFile(
 ): Pick<PlannedUndo, "outcome" | "apply"> {
   const { text } = readTarget(realPath);
   const current = text === undefined ? undefined : digestOf(text);
+  const isOurs = current !== undefined && after.includes(current);
   if (current === before) return { outcome: before === undefined ? "removed" : "restored", apply: () => undefined };
   if (before === undefined) {
-    if (current === after) return { outcome: "removed", apply: () => rmSync(realPath, { force: true }) };
-  } else if (current === after || text === undefined) {
+    if (isOurs) return { outcome: "removed", apply: () => rmSync(realPath, { force: true }) };
+  } else if (isOurs || text === undefined) {
     const original = open();
     return { outcome: "restored", apply: () => writeWhole(realPath, original) };
   }

@@ -24,11 +24,14 @@ export interface ChangedFile {
   readonly title: string;
   /** `undefined` if the file did not exist. */
   readonly before?: Digest;
-  readonly after: Digest;
+  /** Of each import: a later one may have ended before it wrote the file. */
+  readonly after: readonly Digest[];
 }
 
 export interface UndoRecord {
   readonly config: string;
+  /** Beside it is the key of the backups. Written down, because the configuration may be broken later. */
+  readonly store: string;
   readonly files: readonly ChangedFile[];
   /** Secrets that the import added to the vault. */
   readonly secrets: readonly string[];
@@ -67,10 +70,12 @@ function parseRecord(text: string, path: string): UndoRecord {
   try {
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) throw damaged();
-    const { config, files, secrets } = value;
-    if (typeof config !== "string" || !Array.isArray(files) || !Array.isArray(secrets)) throw damaged();
+    const { config, store, files, secrets } = value;
+    if (typeof config !== "string" || typeof store !== "string" || !Array.isArray(files) || !Array.isArray(secrets))
+      throw damaged();
     return {
       config,
+      store,
       files: files.map((file: Json) => parseFile(file, damaged)),
       secrets: secrets.map((name: Json) => (typeof name === "string" ? name : "")),
     };
@@ -81,14 +86,13 @@ function parseRecord(text: string, path: string): UndoRecord {
 
 function parseFile(file: Json, damaged: () => GloveboxError): ChangedFile {
   const { path, realPath, title, before, after } = isJsonObject(file) ? file : ({} satisfies JsonObject);
-  const digest = parseDigest(after);
-  if (typeof path !== "string" || typeof realPath !== "string" || !digest) throw damaged();
+  if (typeof path !== "string" || typeof realPath !== "string" || !Array.isArray(after)) throw damaged();
   const former = parseDigest(before);
   return {
     path,
     realPath,
     title: typeof title === "string" ? title : path,
-    after: digest,
+    after: after.flatMap((digest: Json) => parseDigest(digest) ?? []),
     ...(former && { before: former }),
   };
 }

@@ -1,7 +1,7 @@
 /** Versions of skills for people who decide about them: finding one, changing its state, and signing it. */
 
 import { GloveboxError, defined, hasRole } from "../domain/index.ts";
-import type { Instant, JsonObject, Principal } from "../domain/index.ts";
+import type { Instant, JsonObject, Principal, PrincipalId } from "../domain/index.ts";
 import type { Ledger, LedgerEntry } from "../ledger/index.ts";
 import type { Store } from "../store/index.ts";
 import { parseSkill } from "./parse-skill.ts";
@@ -40,6 +40,8 @@ export interface SubmittedSkill {
   readonly files: SkillFiles;
   readonly grants: readonly SkillGrant[];
   readonly origin: JsonObject;
+  /** By default who submits it. */
+  readonly author?: PrincipalId;
 }
 
 interface Decided {
@@ -137,19 +139,19 @@ interface Signing {
 /** Staged first and published last: a process that dies in between leaves the folder to the next one that looks. */
 export async function sign(
   row: SkillRow,
-  granted: readonly SkillGrant[],
+  granted: Pick<SkillVersion, "grants" | "powers">,
   { by, action, note }: Signing,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
-  const { folder, signer, now, separates } = powers;
+  const { folder, keys, now, separates } = powers;
   const selfReviewed = isAuthor(row, by);
   const refusal = findRefusal(row, by, separates);
   if (refusal !== undefined) throw denied(refusal);
   const { files } = await getVersion(row, powers);
-  const [at, grants] = [now(), JSON.stringify(granted)];
-  const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, signer);
+  const [at, grants] = [now(), JSON.stringify([...granted.grants, ...granted.powers])];
+  const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, keys);
   const signature = JSON.stringify(approval);
-  await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files, grants: granted }));
+  await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files }));
   const detail = { selfReviewed, key: approval.key };
   const change = { by, action, at, grants, signature, detail, ...defined({ note }) };
   const signed = await decide(row, "approved", change, powers);
@@ -159,22 +161,23 @@ export async function sign(
 
 /** Returns the version that waits already if it is the same. */
 export async function insert(
-  { files: all, grants: granted, origin }: SubmittedSkill,
+  { files: all, grants: granted, origin, author }: SubmittedSkill,
   by: Principal,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
   const { store, ledger, now } = powers;
   const files = withoutLock(all);
-  const { name, address } = parseSkill(files);
+  const { name, address, wants } = parseSkill(files);
   const digests = digestFiles(files);
-  const [digest, grants] = [digestSkill(digests), JSON.stringify(granted)];
+  const grants = JSON.stringify([...granted, ...wants.map(({ power }) => power)]);
+  const digest = digestSkill(digests);
   const waiting = (await store.versions(name)).find((row) => row.state === "pending_review" && row.digest === digest);
   if (waiting?.grants === grants) return listSkill(waiting, powers);
   await ledger.write({ actor: by.id, action: "skill.submitted", subject: name, detail: { digest, origin } }, "flushed");
   const bodies = new Map([...files].flatMap(([path, body]) => (digests[path] ? [[digests[path], body]] : [])));
   const content = { name, address, digest, bodies, grants, files: JSON.stringify(digests) };
-  const version = { origin: JSON.stringify(origin), state: "pending_review", author: by.id, createdAt: now() } as const;
-  const inserted = await store.insert({ ...content, ...version });
+  const version = { origin: JSON.stringify(origin), state: "pending_review", createdAt: now() } as const;
+  const inserted = await store.insert({ ...content, ...version, author: author ?? by.id });
   if (inserted.kind === "inserted") return listSkill(inserted.row, powers);
   throw conflict(`Another skill is ${address} in programs already`, "Choose another name in SKILL.md");
 }
@@ -197,6 +200,10 @@ export function checkPerson({ kind, id }: Principal): void {
 
 export function checkReviewer(by: Principal): void {
   if (!hasRole(by, "reviewer", "operator")) throw denied(`${by.id} (kind: ${by.kind}) cannot decide about a skill`);
+}
+
+export function checkOperator(by: Principal): void {
+  if (!hasRole(by, "operator")) throw denied(`${by.id} (kind: ${by.kind}) is not an operator`);
 }
 
 export function frozen({ name, version }: SkillRow, problem: string): GloveboxError {

@@ -21,6 +21,7 @@ type Taken =
   | "metrics"
   | "onApprovalRequested"
   | "people"
+  | "skillFiles"
   | "skills";
 
 interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {
@@ -48,10 +49,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       return { ...search(principal, view, query, roomFor?.(servers)), servers };
     },
     records: async (query) =>
-      (await ledger.search(query)).map(({ previous: _, digest: __, ...record }) => ({
-        ...record,
-        detail: parseDetail(record.detail),
-      })),
+      (await ledger.search(query)).map((record) => ({ ...record, detail: parseDetail(record.detail) })),
     health: () => ({ ...health, upstreams: statuses() }),
     onToolsChanged: (listener) => {
       const stops = changes.map((listen) => listen(listener));

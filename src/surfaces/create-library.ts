@@ -1,12 +1,16 @@
-/** The library: Glovebox inside another program. `docs/guide/library.md` shows its use. */
+/** The library: Glovebox inside another program. */
 
 import { randomUUID } from "node:crypto";
 
-import type { SearchRequest, SearchResult } from "../catalog/index.ts";
-import type { ExecutionResult, ExecutionView, Principal, UpstreamStatus } from "../domain/index.ts";
-import type { DescribeDetail } from "../typegen/index.ts";
+import type { Principal } from "../domain/index.ts";
+import { isJsonObject } from "../domain/index.ts";
+import { LIBRARY, toLibraryPrincipal } from "../identity/index.ts";
 import type { ExecuteInput } from "../execution/index.ts";
-import type { Gateway } from "./gateway.ts";
+import type { McpHandler, OpenGateway } from "./gateway.ts";
+import { createApprovals, createSecrets, createSkills } from "./library/act-for-people.ts";
+import { followEvents } from "./library/follow-events.ts";
+import type { Glovebox } from "./library/glovebox.ts";
+import { createMcpFetch } from "./library/mcp-handler.ts";
 import {
   parseLibraryDescribe,
   parseLibraryRequest,
@@ -14,55 +18,71 @@ import {
   parsePatience,
   parseSearchArguments,
 } from "./parse-request.ts";
-import type { LibraryRequest } from "./parse-request.ts";
 
-export interface Glovebox extends AsyncDisposable {
-  /** Returns the object of `glovebox run --json`. Rejects for an invalid request, or when it cannot be recorded. */
-  execute(request: LibraryRequest): Promise<ExecutionResult>;
-  /** Like `execute`, but returns state `running` after `patienceMs` (default: the setting); the execution continues. */
-  begin(request: LibraryRequest & { readonly patienceMs?: number }): Promise<ExecutionView>;
-  /** Returns the state of an execution; waits for one that runs, by default 20 s (`waitMs`). */
-  resume(request: ResumeRequest): Promise<ExecutionView>;
-  search(request: SearchRequest): Promise<SearchAnswer>;
-  /** TypeScript declarations of tools or whole namespaces. */
-  describe(request: { readonly names: readonly string[]; readonly detail?: DescribeDetail }): Promise<string>;
-  /** Running executions end as `cancelled`; upstreams and child processes end with them. */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+type Report = (thrown: unknown) => string;
 
-export interface ResumeRequest {
-  readonly execution: string;
-  /** How long to wait for an execution that runs. Default: 20,000. */
-  readonly waitMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface SearchAnswer extends SearchResult {
-  readonly servers: readonly UpstreamStatus[];
-}
-
-export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
+export function createLibrary(gateway: OpenGateway, report: Report): Glovebox {
   const instance = randomUUID();
-  const principal = { ...whole, session: instance };
+  const toPrincipal = (name: unknown, session: string): Principal => ({
+    ...(name === undefined ? LIBRARY : toLibraryPrincipal(name)),
+    session,
+  });
   const parseOwn = (raw: unknown): ExecuteInput => {
-    const { session, ...request } = parseLibraryRequest(raw);
-    const own = session === undefined ? principal : { ...whole, session: `${instance} ${session}` };
+    const { session, principal, ...request } = parseLibraryRequest(raw);
+    const own = toPrincipal(principal, session === undefined ? instance : `${instance} ${session}`);
     return { ...request, principal: own, hasForms: true, hasUrls: true }; // the program around it can ask its user
+  };
+  const takePrincipal = (raw: unknown) => {
+    if (!isJsonObject(raw)) return { principal: toPrincipal(undefined, instance), rest: raw };
+    const { principal, ...rest } = raw;
+    return { principal: toPrincipal(principal, instance), rest };
+  };
+  let mcp: Promise<McpHandler> | undefined;
+  const close = async (): Promise<void> => {
+    await (await mcp)?.close();
+    await gateway.close();
   };
   return {
     execute: async (raw) => gateway.execute(parseOwn(raw)),
+    events: (raw) =>
+      followEvents(async ({ signal, onEvent }) => {
+        const own = parseOwn(raw);
+        return gateway.execute({
+          ...own,
+          signal: own.signal ? AbortSignal.any([own.signal, signal]) : signal,
+          onEvent: (event) => {
+            onEvent(event);
+            own.onEvent?.(event);
+          },
+        });
+      }),
     begin: async (raw) => {
       const patienceMs = parsePatience(raw) ?? gateway.patienceMs;
       return (await gateway.open(parseOwn(raw))).answer({ patienceMs });
     },
-    resume: async (raw) => gateway.view({ ...parseLibraryResume(raw), principal }),
-    search: async (raw) => gateway.search(principal, parseSearchArguments(raw)),
+    resume: async (raw) => {
+      const { principal, rest } = takePrincipal(raw);
+      return gateway.view({ ...parseLibraryResume(rest), principal });
+    },
+    search: async (raw) => {
+      const { principal, rest } = takePrincipal(raw);
+      return gateway.search(principal, parseSearchArguments(rest));
+    },
     describe: async (raw) => {
-      const { names, detail } = parseLibraryDescribe(raw);
+      const { principal, rest } = takePrincipal(raw);
+      const { names, detail } = parseLibraryDescribe(rest);
       return (await gateway.describe(principal, names, detail)).declarations;
     },
-    close: () => gateway.close(),
-    [Symbol.asyncDispose]: () => gateway.close(),
+    approvals: createApprovals(gateway, report),
+    secrets: createSecrets(gateway),
+    skills: createSkills(gateway),
+    mcpHandler: (options) => createMcpFetch(() => (mcp ??= openMcp(gateway, report)), options),
+    close,
+    [Symbol.asyncDispose]: close,
   };
+}
+
+async function openMcp(gateway: OpenGateway, report: Report): Promise<McpHandler> {
+  const { createMcpRoutes } = await import("./mcp/create-mcp-routes.ts");
+  return createMcpRoutes({ gateway, report }, { now: Date.now });
 }

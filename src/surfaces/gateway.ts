@@ -11,13 +11,16 @@ import type {
   JsonObject,
   Principal,
   PublicError,
+  Tool,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { ApprovalDesk, createClientApprovals } from "../policy/index.ts";
 import type { Identity, TokenScope } from "../identity/index.ts";
 import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
+import type { LedgerReader } from "../ledger/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
 import type { GatewaySkills } from "../skills/index.ts";
+import type { Vault } from "../vault/index.ts";
 import type { OperatorDoor } from "./operator-records.ts";
 import type { PeopleGuide } from "./reach-people.ts";
 
@@ -50,7 +53,7 @@ export const ALWAYS_SCOPES = ["always-arguments", "always-tool"] as const satisf
   ApprovalDesk["propose"]
 >[1][];
 
-/** A record of the ledger without its place in the chain. */
+/** A record of the ledger. */
 export interface LedgerLine {
   readonly seq: number;
   readonly at: Instant;
@@ -58,6 +61,8 @@ export interface LedgerLine {
   readonly action: string;
   readonly subject: string;
   readonly detail: JsonObject;
+  readonly previous: string;
+  readonly digest: string;
 }
 
 /** What MCP clients may answer for the person behind them. */
@@ -91,6 +96,11 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   readonly approvals: ApprovalDesk;
   /** Versions of skills. For operators' surfaces only, never for MCP. */
   readonly skills: GatewaySkills;
+  /**
+   * The files of an approved skill, verified now. Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN. Absent unless skills are
+   * served over MCP.
+   */
+  readonly skillFiles?: (tool: Tool) => Promise<ReadonlyMap<string, Uint8Array>>;
   /** How a person reaches a waiting approval. */
   readonly people: PeopleGuide;
   /** Calls the listener for every new approval, whichever process requested it. Returns a function that removes it. */
@@ -106,7 +116,7 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   /** All executions, with the power to cancel one. For operators' surfaces only, never for MCP. */
   readonly history: ExecutionControl;
   /** Records of the ledger, newest first. */
-  records(query: { readonly limit: number; readonly before?: number }): Promise<readonly LedgerLine[]>;
+  records(query: Parameters<LedgerReader["search"]>[0]): Promise<readonly LedgerLine[]>;
   health(): Health;
   /** Never rejects. Uses an answer that is less than a second old. */
   check(): Promise<GatewayCheck>;
@@ -121,6 +131,7 @@ export interface OpenGateway extends Gateway {
   readonly identity: Identity;
   /** The principal of local clients. */
   readonly agent: Principal;
+  readonly vault: Pick<Vault, "list" | "remove" | "set">;
 }
 
 /** Everything that the MCP surface needs from the rest of the product. */

@@ -68,6 +68,7 @@ const signal = z.instanceof(AbortSignal).optional();
 const LIBRARY_EXECUTE = EXECUTE.omit({ language: true, detail: true })
   .extend({
     networkPolicy: z.custom<WrittenNetworkPolicy>().optional(),
+    principal: z.string().optional(),
     session: z.string().optional(),
     signal,
     onEvent: z
@@ -86,6 +87,8 @@ export interface LibraryRequest extends Omit<
   "principal" | "analysis" | "types" | "source" | "networkPolicy"
 > {
   readonly code: string;
+  /** The name of one of your people, for whom the program runs. Without it the principal is `library`. */
+  readonly principal?: string;
   /** Names a conversation: what one has read does not count for the others. By default all are one. */
   readonly session?: string;
   /** Can only tighten `sandbox.networkPolicy`. */
@@ -138,15 +141,17 @@ export function parseBatchLine(raw: unknown): Pick<ExecuteInput, "source" | "lim
 }
 
 /** A request of a program without a type checker. Returns a copy with `input` as plain JSON. */
-export function parseLibraryRequest(raw: unknown): Omit<ExecuteInput, "principal"> & Pick<LibraryRequest, "session"> {
+export function parseLibraryRequest(
+  raw: unknown,
+): Omit<ExecuteInput, "principal"> & Pick<LibraryRequest, "session" | "principal"> {
   const parsed = parseWith(LIBRARY_EXECUTE, "execute", parseObject(raw, "execute"));
-  const { code: source, limits, dryRun, idempotencyKey, session, signal, onEvent } = parsed;
+  const { code: source, limits, dryRun, idempotencyKey, principal, session, signal, onEvent } = parsed;
   const trace = parseTraceContext(parsed.trace);
   const input = parsed.input === undefined ? undefined : parseInput(parsed.input);
   const networkPolicy = parsed.networkPolicy === undefined ? undefined : parseNetworkPolicy(parsed.networkPolicy);
   return {
     source,
-    ...defined({ limits, dryRun, idempotencyKey, session, signal, onEvent, trace, input, networkPolicy }),
+    ...defined({ limits, dryRun, idempotencyKey, principal, session, signal, onEvent, trace, input, networkPolicy }),
   };
 }
 
@@ -171,7 +176,7 @@ export function parseRecording(raw: unknown): KeptExecution {
 }
 
 /** Throws with every problem, and with the accepted fields as the hint. */
-function parseWith<Schema extends z.ZodObject>(schema: Schema, what: string, raw: unknown): z.output<Schema> {
+export function parseWith<Schema extends z.ZodObject>(schema: Schema, what: string, raw: unknown): z.output<Schema> {
   const parsed = schema.safeParse(raw ?? {});
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => {

@@ -8,7 +8,7 @@ import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.
 import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
 import { createNamedTypes } from "./types/named-types.ts";
 
-/** Built-in functions of every program. They only read, and each use counts as a call. */
+/** Built-in functions of every program. All but drafts only read, and each use counts as a call. */
 export const DECLARED_GLOVEBOX = `/** Find tools, and read results that were too large to return. */
 declare const glovebox: {
   search(query?: string | { query?: string; server?: string; effect?: "read" | "write" | "destroy" | "unknown"; limit?: number; cursor?: string }): Promise<{ tools: { name: string; summary: string; effect: string; server: string; upstreamName: string; signature?: string }[]; cursor?: string }>;
@@ -17,6 +17,10 @@ declare const glovebox: {
   results: {
     /** The value of a handle, or a part of it: \`path\` such as a.b[0], a page of items or characters, or entries that contain \`grep\`. A file is { mimeType, bytes, base64, next? }. */
     read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string }): Promise<any>;
+  };
+  skills: {
+    /** Proposes a skill, which runs once a person approves it: \`from\` a completed execution, whose literal arguments become parameters but those in \`keep\`; or as \`code\`, the text of skill.ts. */
+    draft(skill: { name: string; description: string; from?: string; keep?: string[]; code?: string }): Promise<{ skill: string; version: number; state: string; parameters?: Record<string, unknown>; next: string }>;
   };
 };`;
 

@@ -73,7 +73,7 @@ test("axe-core finds nothing on any part of the admin page, and hostile text sta
     [`executions/ex_${"9".repeat(24)}`]: "This execution cannot be shown",
     servers: "suspicious text",
     tools: "github.createIssue",
-    ledger: "Record 2",
+    ledger: "call.ended",
     people: "No valid token",
     secrets: HOSTILE_SETTING,
     sessions: "(this browser)",

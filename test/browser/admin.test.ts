@@ -74,7 +74,7 @@ test("a change keeps opened entries, the search box and the focus of the admin p
   const memory = createMemoryGateway();
   let health = memory.health();
   const { page } = await visit(t, "servers#code", { health: () => health });
-  await page.getByText("Last lines of its error output").click();
+  await page.getByRole("button", { name: "Error output of billing" }).click();
   await page.getByRole("link", { name: "Tools" }).first().focus();
   health = { ...health, upstreams: health.upstreams.map((one) => ({ ...one, tools: 7 })) };
   await page.getByText("2 servers, 14 tools, 1 need attention").waitFor();

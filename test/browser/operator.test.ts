@@ -1,9 +1,15 @@
 /** The pages of an operator in a real browser: who may use the gateway. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
+import { parseSecretName } from "../../src/domain/index.ts";
 import { OPERATOR } from "../../src/identity/index.ts";
+import { parseLedgerLine, verifyExport } from "../../src/ledger/index.ts";
+import type { Gateway } from "../../src/surfaces/gateway.ts";
+import { Secret } from "../../src/vault/index.ts";
 import { openOperatorDoor } from "../fixtures/operator-door.ts";
 import { startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import { browserOptions, getBrowser, listenForComplaints, webFolder } from "../fixtures/browser.ts";
@@ -105,3 +111,60 @@ test(
     );
   },
 );
+
+test(
+  "an operator searches, verifies and exports the ledger on the page, and damage is shown",
+  browserOptions,
+  async (t) => {
+    const operator = await openOperatorDoor(t);
+    const reader = (await operator.readRecords()).openReader();
+    const { vault } = await operator.openRecords();
+    const name = parseSecretName("CRM");
+    assert.ok(name);
+    for (let round = 0; round < 3; round += 1) await vault.set(name, new Secret(`value ${round}`), "person:ada");
+    const records: Gateway["records"] = async (query) => (await reader.search(query)).map(trustLine);
+    const { listener, identity } = await startApp(t, webFolder, { records }, { operator });
+    const context = await getBrowser().newContext({ viewport: { width: 1280, height: 900 } });
+    t.after(() => context.close());
+    const page = await context.newPage();
+    const complaints = listenForComplaints(page);
+    await page.goto(`${listener.url}/ledger#code=${await identity.sessions.createCode(OPERATOR)}`);
+    const table = page.getByRole("table", { name: "Records" });
+    await table.getByText("secret.set").first().waitFor();
+    await page.getByLabel("Action").selectOption("secret");
+    await page.waitForURL("**/ledger?action=secret");
+    await page.getByLabel("Subject").fill("NONE");
+    await page.getByText("No record matches").waitFor();
+    await page.getByRole("link", { name: "Clear filters" }).click();
+    await table.getByRole("button", { name: "secret.set" }).last().click();
+    await page.waitForURL(/record=\d+$/);
+    await page
+      .getByRole("complementary", { name: /^Record / })
+      .getByText('"version": 1')
+      .waitFor();
+
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export" }).click();
+    const lines = readFileSync(await (await download).path(), "utf8")
+      .trim()
+      .split("\n");
+    assert.deepEqual((await verifyExport(toAsync(lines.map(parseLedgerLine)))).ok, true);
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText(/^\d+ records intact/).waitFor();
+
+    const { path } = operator.settings.store;
+    using database = new DatabaseSync(path);
+    database.exec("DROP TRIGGER ledger_is_not_edited; UPDATE ledger SET actor = 'another' WHERE seq = 2");
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByRole("alert").getByText("Record 2: the record was changed").waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+function trustLine(record: object) {
+  return record as Awaited<ReturnType<Gateway["records"]>>[number];
+}
+
+async function* toAsync<Item>(items: readonly Item[]): AsyncIterable<Item> {
+  yield* items;
+}

@@ -1,7 +1,7 @@
 /** A dialog over the page. The focus returns to what opened it, also when its content is gone. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
   readonly title: ComponentChildren;
@@ -17,16 +17,27 @@ interface DialogProps {
 export function Dialog({ title, onClose, onSubmit, footer, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
+  useLayoutEffect(() => {
+    const [shown, opener] = [dialog.current, document.activeElement];
+    shown?.showModal();
     return () => {
+      shown?.close(); // before the focus moves: what is behind a dialog cannot have it
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
       else document.getElementById("content")?.focus({ preventScroll: true });
     };
   }, []);
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={id}
+      onClose={() => dialog.current && onClose()}
+      onCancel={(event) => {
+        // Removed at once: the event `close` comes later, when the page may show another dialog already.
+        event.preventDefault();
+        onClose();
+      }}
+    >
       <form
         method="dialog"
         onSubmit={(event) => {

@@ -20,6 +20,7 @@ import { followChanges } from "./follow-changes.ts";
 import { listTools } from "./messages/parse-tools.ts";
 import { findParamHeaders, toParamHeaders } from "./messages/param-headers.ts";
 import type { ParamHeader } from "./messages/param-headers.ts";
+import { SKILLS_EXTENSION, listSkills } from "./messages/skills.ts";
 import { defineSynthetic } from "./messages/synthetic.ts";
 
 const CLIENT = { name: "glovebox", version: "1" };
@@ -119,10 +120,21 @@ export class Link {
     const offers = { resources: isJsonObject(offered?.resources), prompts: isJsonObject(offered?.prompts) };
     const hasTools = isJsonObject(offered?.tools);
     const listed = hasTools ? await listTools((params) => this.#send("tools/list", params, { signal })) : [];
-    const tools = [...listed.filter((tool) => this.#learnHeaders(tool)), ...defineSynthetic(offers, listed)];
+    const synthetic = [...defineSynthetic(offers, listed), ...(await this.#listSkills(signal))];
+    const tools = [...listed.filter((tool) => this.#learnHeaders(tool)), ...synthetic];
     const digests = await runInSlices(mapInSlices(tools, (tool) => digestOf(JSON.stringify(tool))));
     this.tools = tools;
     this.signature = digestOf(digests.join(" "));
+  }
+
+  /** A server whose skills cannot be listed still has its tools. */
+  async #listSkills(signal: AbortSignal): Promise<readonly RemoteTool[]> {
+    const { extensions } = this.#client.getServerCapabilities() ?? {};
+    if (!isJsonObject(extensions?.[SKILLS_EXTENSION])) return [];
+    return listSkills((method, params) => this.#send(method, params, { signal })).catch((thrown: unknown) => {
+      if (signal.aborted) throw thrown;
+      return [];
+    });
   }
 
   /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is an input request. */

@@ -25,6 +25,7 @@ import {
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
+import { callSkill } from "./messages/skills.ts";
 import { callSynthetic } from "./messages/synthetic.ts";
 import { parseResult } from "./messages/parse-result.ts";
 import { paceChanges } from "./pace-changes.ts";
@@ -56,8 +57,8 @@ class McpConnector implements Connector {
   readonly #changes: ReturnType<typeof paceChanges>;
   #tools: readonly RemoteTool[] = [];
   #signature = "";
-  /** The names of those that the connector makes itself. */
-  #synthetic: ReadonlySet<string> = new Set();
+  /** Those that the connector makes itself, by name. */
+  #synthetic: ReadonlyMap<string, RemoteTool> = new Map();
   #revision: string | undefined;
   #isStale = false;
   #refresh: Promise<readonly RemoteTool[]> | undefined;
@@ -115,11 +116,13 @@ class McpConnector implements Connector {
     // Waiting for a connection that is there would only cost time.
     const link = this.#lifecycle.connected(signal) ?? (await this.#lifecycle.reach(signal));
     const attempt = this.#breaker.enter();
+    const synthetic = this.#synthetic.get(remoteName);
     try {
       onSent?.();
       const onProgress = listener && createProgressGate(listener, this.#options);
-      const result = this.#synthetic.has(remoteName)
-        ? await callSynthetic(remoteName, args, (method, params) => link.ask(method, params, { signal, onProgress }))
+      const ask = (method: string, params: JsonObject) => link.ask(method, params, { signal, onProgress });
+      const result = synthetic
+        ? await (synthetic.request ? callSkill(synthetic, args, ask) : callSynthetic(remoteName, args, ask))
         : await this.#parse(await link.callTool(remoteName, args, { signal, onProgress, trace, askInput }));
       this.#lifecycle.prove(link);
       attempt.answered();
@@ -127,6 +130,8 @@ class McpConnector implements Connector {
     } catch (thrown) {
       const error = signal.aborted ? toAbortError(signal, this.id) : this.#explain(thrown, link);
       if (error.code === "UPSTREAM_FAILED") link.transport.noteError?.(error.message);
+      // A skill that is not as listed: its new definition waits for approval once it is listed again.
+      if (error.code === "UPSTREAM_RESULT_INVALID" && synthetic?.request) this.#markStale();
       if (error.code === "UPSTREAM_FAILED" || error.code === "UPSTREAM_RESULT_INVALID") attempt.answered();
       else attempt.failed(error);
       throw error;
@@ -165,7 +170,7 @@ class McpConnector implements Connector {
   #setTools({ tools, signature }: Link): void {
     this.#tools = tools;
     this.#signature = signature;
-    this.#synthetic = new Set(tools.filter(({ synthetic }) => synthetic).map(({ name }) => name));
+    this.#synthetic = new Map(tools.flatMap((tool) => (tool.synthetic ? [[tool.name, tool]] : [])));
   }
 
   /** A server that returns with other tools counts as one that announced a change. */

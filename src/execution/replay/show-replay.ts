@@ -26,6 +26,8 @@ export interface ReplayRequest {
   readonly until?: number;
   /** Runs this code against the recorded answers. */
   readonly code?: string;
+  /** Called with each call of the recorded program: its address, a newline and its arguments. Not together with `code`. */
+  readonly onRequest?: (seq: number, text: string) => void;
   /** By default the engine that it ran on. */
   readonly engine?: EngineName;
 }
@@ -44,7 +46,7 @@ export interface ShowReplayOptions {
 
 export async function showReplay(
   kept: KeptExecution,
-  { code, signal, until, engine = kept.recording.started.engine }: ReplayRequest,
+  { code, signal, until, onRequest, engine = kept.recording.started.engine }: ReplayRequest,
   options: ShowReplayOptions,
 ): Promise<ReplayResult> {
   const { analysis, report, hide, keeper, now, createSeed: seed } = options;
@@ -54,7 +56,7 @@ export async function showReplay(
   const { isolation } = sandbox;
   const maskPaths = createPathMask({ paths: [] }).own;
   const deps = { engine, isolation, report, hide, maskPaths, run: (job: SandboxJob) => sandbox.run(job) };
-  if (code === undefined) return await replay(kept, { signal, ...defined({ until }) }, deps);
+  if (code === undefined) return await replay(kept, { signal, ...defined({ until, onRequest }) }, deps);
   return await replayChanged(
     kept,
     { code, signal },

@@ -21,16 +21,19 @@ export interface StoreSources {
 }
 
 /** Detects edits, removals, insertions, reorderings and truncation of records, statements and the head. */
-export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict> {
+export async function verifyStore(
+  sources: StoreSources,
+  onPage?: (last: number) => Promise<void>,
+): Promise<LedgerVerdict> {
   const before = await sources.store.statements.lastCut();
   const walk = walkStore(sources);
   let step = await walk.next();
-  while (!step.done) step = await walk.next();
+  for (; !step.done; step = await walk.next()) await onPage?.(step.value.at(-1)?.seq ?? 0);
   const { verdict } = step.value;
   if (verdict.ok) return verdict;
   // A gateway that drops old records at the same time causes a false problem.
   const after = await sources.store.statements.lastCut();
-  return before?.number === after?.number ? verdict : verifyStore(sources);
+  return before?.number === after?.number ? verdict : verifyStore(sources, onPage);
 }
 
 /** Yields every record, including damaged ones, in pages. Returns the range of the chain unless it is broken. */

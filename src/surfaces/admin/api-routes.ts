@@ -7,7 +7,6 @@ import {
   APPROVAL_SCOPES,
   GloveboxError,
   defined,
-  isJsonObject,
   parseApprovalId,
   parseExecutionId,
   parseJson,
@@ -20,17 +19,13 @@ import { requireRole } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
 import { MAX_APPROVALS } from "./contract.ts";
 import type { ApprovalAnswer, ApprovalReviewAnswer, ApprovalsAnswer, ProposedRuleAnswer } from "./contract.ts";
-import type { HealthAnswer, LedgerAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
+import type { HealthAnswer, ReadyAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
 
 const USUAL_PAGE = 50;
 const TOOLS_PER_PAGE = 20;
 /** A decision has a verdict, a scope and a note. */
 const BODY_BYTES = 16 * 1024;
 
-const LEDGER_QUERY = z.strictObject({
-  limit: pageSize(MAX_APPROVALS),
-  before: z.coerce.number().int().min(1).optional(),
-});
 const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
 const APPROVALS_QUERY = z.strictObject({
   all: z.enum(["true", "false"]).default("false"),
@@ -58,13 +53,6 @@ export function pageSize(most: number) {
 /** Mounted under `/api`, after the caller is known. The tools are those that `principal` can use. */
 export function createApiRoutes(gateway: Gateway, principal: () => Promise<Principal>): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  routes.get("/ledger", async (c) => {
-    requireRole(c.get("caller"), ["operator"], "ledger:read");
-    const query = parseRequest(LEDGER_QUERY, c.req.query(), "query");
-    const records = await gateway.records(defined(query));
-    const isWhole = gateway.approvals.showsArguments(c.get("caller").principal);
-    return c.json({ records: isWhole ? records : records.map(hidePreview) } satisfies LedgerAnswer);
-  });
   routes.use(async (c, next) => {
     requireRole(c.get("caller"), ["operator", "reviewer"]);
     await next();
@@ -76,13 +64,6 @@ export function createApiRoutes(gateway: Gateway, principal: () => Promise<Princ
     return c.json({ tools, ...defined({ cursor }) } satisfies ToolsAnswer);
   });
   return routes;
-}
-
-/** The beginning of arguments and results, where `audit.previews` keeps it. */
-function hidePreview(record: LedgerAnswer["records"][number]): LedgerAnswer["records"][number] {
-  if (!isJsonObject(record.detail)) return record;
-  const { preview: _, ...detail } = record.detail;
-  return { ...record, detail };
 }
 
 /** Public on this machine, so it contains no names of upstreams. */

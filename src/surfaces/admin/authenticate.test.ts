@@ -293,7 +293,9 @@ test("previews of arguments are in the ledger of those only who see arguments", 
   for (const isShown of [true, false]) {
     const { approvals } = createMemoryGateway();
     const known = {
-      records: async () => [{ ...record, detail: { preview: "a-private-name", effect: "write" } }],
+      records: async () => [
+        { ...record, previous: "sha256:a", digest: "sha256:b", detail: { preview: "a-private-name", effect: "write" } },
+      ],
       approvals: { ...approvals, showsArguments: () => isShown },
     };
     const app = await startApp(t, undefined, known);

@@ -134,20 +134,6 @@ export const approvalReviewSchema = z.object({
   change: z.optional(z.object({ server: z.string(), definition: z.string(), seenAt: z.number() })),
 });
 
-/** `GET /api/ledger?limit=&before=`: the newest records below `before`. */
-export const ledgerSchema = z.object({
-  records: list(
-    z.object({
-      seq: z.number(),
-      at: z.number(),
-      actor: z.string(),
-      action: z.string(),
-      subject: z.string(),
-      detail: z.record(z.string(), z.unknown()),
-    }),
-  ),
-});
-
 /** `GET /api/session`. `provider` is the login provider of the person. */
 export const sessionSchema = z.object({
   principal: z.string(),
@@ -223,7 +209,6 @@ export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
 export type ProposedRuleAnswer = z.infer<typeof proposedRuleSchema>;
 export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
-export type LedgerAnswer = z.infer<typeof ledgerSchema>;
 export type SessionAnswer = z.infer<typeof sessionSchema>;
 export type SessionsAnswer = z.infer<typeof sessionsSchema>;
 export type TokenAnswer = z.infer<typeof tokenSchema>;

@@ -16,6 +16,7 @@ import { checkAddress, checkBodySize, isLoopback } from "./guard.ts";
 import type { OwnAddresses } from "./guard.ts";
 import { createExecutionRoutes } from "./execution-routes.ts";
 import { createIdentityRoutes, createLoginRoutes, isLogin } from "./identity-routes.ts";
+import { createLedgerRoutes } from "./ledger-routes.ts";
 import { createLive } from "./live-routes.ts";
 import type { LiveDoor } from "./live-routes.ts";
 import { addAuthorization, addConsent } from "./oauth-routes.ts";
@@ -186,6 +187,7 @@ function addPage(app: Hono<AppEnv>, options: AppOptions, authenticator: Authenti
   app.route("/api/executions", createExecutionRoutes(gateway));
   app.route("/api/skills", createSkillRoutes(gateway));
   app.route("/api/withheld", createWithheldRoutes(gateway));
+  app.route("/api/ledger", createLedgerRoutes(options));
   app.route("/api/secrets", createSecretRoutes(options.operator));
   const servers = createServerRoutes(door);
   app.route("/api/servers", servers.routes);

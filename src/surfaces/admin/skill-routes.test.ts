@@ -5,12 +5,15 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { openSkillGateway, toTexts } from "../../../test/fixtures/skill-gateway.ts";
+import type { Gateway } from "../gateway.ts";
+import { skillDraftSchema, skillSuggestionsSchema, skillUsageSchema } from "./contract/skill-drafts.ts";
 import { skillReviewSchema, skillSchema, skillsSchema } from "./contract/skills.ts";
+import { createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
 
-async function start(t: TestContext) {
+async function start(t: TestContext, more: Partial<Gateway> = {}) {
   const world = await openSkillGateway(t);
-  const { send } = await startApp(t, undefined, { skills: world.gateway.skills });
+  const { send } = await startApp(t, undefined, { skills: world.gateway.skills, ...more });
   const ask = async (path: string, body?: object) => {
     const method = body ? "POST" : "GET";
     const init = { method, headers: SESSION, ...(body && { body: JSON.stringify(body) }) };
@@ -101,4 +104,43 @@ test("bad bodies and unknown skills are refused, and other roles see nothing", a
     (await desk.list()).map(({ name, state }) => [name, state]),
     [["one", "pending_review"]],
   );
+});
+
+test("a person drafts a skill from an execution over the API, unless they may not see what it did", async (t) => {
+  const { ask, execute, review } = await start(t);
+  const { execution } = await execute('return (await shop.list({ owner: "acme", limit: 5 })).name');
+  const draft = { execution, name: "owner-list", description: "Lists.", keep: ["limit"] };
+  const { status, json } = await ask("/drafts", draft);
+  assert.equal(status, 200, JSON.stringify(json));
+  const { state, parameters } = skillDraftSchema.parse(json);
+  assert.deepEqual([state, parameters], ["pending_review", [{ name: "owner", value: "acme" }]]);
+  assert.deepEqual((await review("/owner-list")).origin, { kind: "execution", execution, by: "operator" });
+  assert.equal((await ask("/drafts", { execution: "ex_1" })).status, 400);
+  assert.equal((await ask("/drafts", { ...draft, more: 1 })).status, 400);
+  const approvals = { ...createMemoryGateway().approvals, showsArguments: () => false };
+  const blind = await start(t, { approvals });
+  assert.equal((await blind.ask("/drafts", draft)).status, 403);
+});
+
+test("a person reads suggestions and figures over the API, and drafts what is suggested", async (t) => {
+  const { ask, execute, approve, run } = await start(t);
+  for (const owner of ["a", "b", "c"]) await execute(`return (await shop.list({ owner: "${owner}" })).name`);
+  const { suggestions } = skillSuggestionsSchema.parse((await ask("/-/suggestions")).json);
+  assert.deepEqual(
+    suggestions.map(({ parameters, executions }) => [parameters, executions.length]),
+    [[[{ name: "owner", values: ["c", "b", "a"] }], 3]],
+  );
+  const drafted = await ask("/drafts", { execution: suggestions[0]?.executions, name: "by-owner" });
+  assert.equal(drafted.status, 200, JSON.stringify(drafted.json));
+  assert.deepEqual(skillDraftSchema.parse(drafted.json).parameters?.[0]?.values, ["c", "b", "a"]);
+  await approve("one", { run: "return 1" });
+  await run("return await skills.one({})");
+  const { skills } = skillUsageSchema.parse((await ask("/-/usage")).json);
+  assert.deepEqual(
+    skills.map(({ name, calls, succeeded }) => [name, calls, succeeded]),
+    [["one", 1, 1]],
+  );
+  const approvals = { ...createMemoryGateway().approvals, showsArguments: () => false };
+  const blind = await start(t, { approvals });
+  assert.deepEqual([(await blind.ask("/-/suggestions")).status, (await blind.ask("/-/usage")).status], [403, 200]);
 });

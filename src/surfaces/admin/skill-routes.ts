@@ -8,6 +8,7 @@ import type { Gateway } from "../gateway.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import { requireRole } from "./authenticate.ts";
 import type { AppEnv } from "./authenticate.ts";
+import { addDrafts } from "./skill-draft-routes.ts";
 import type { SkillAnswer, SkillReviewAnswer, SkillsAnswer } from "./contract/skills.ts";
 
 /** The files of a skill have 256 kB; JSON escapes some of their characters. */
@@ -29,7 +30,7 @@ const ROLLBACK = z.strictObject({ version });
 const NOTHING = z.strictObject({});
 
 /** Mounted under `/api/skills`, after the caller is known. The desk decides who may do what. */
-export function createSkillRoutes({ skills }: Pick<Gateway, "skills">): Hono<AppEnv> {
+export function createSkillRoutes({ skills, approvals }: Pick<Gateway, "skills" | "approvals">): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.use(async (c, next) => {
     requireRole(c.get("caller"), ["operator", "reviewer"]);
@@ -47,6 +48,7 @@ export function createSkillRoutes({ skills }: Pick<Gateway, "skills">): Hono<App
     const bytes = new Map(Object.entries(files).map(([path, body]): [string, Uint8Array] => [path, Buffer.from(body)]));
     return c.json((await skills.submit(bytes, c.get("caller").principal)) satisfies SkillAnswer);
   });
+  addDrafts(routes, { skills, approvals });
   addDecisions(routes, skills);
   return routes;
 }

@@ -40,7 +40,7 @@ export interface Servers {
 }
 
 /** Files of a user, and the configuration among them. */
-export type UserFiles = Pick<ReturnType<typeof createConfigs>, "user" | "readPlanned" | "giveConsent">;
+export type UserFiles = Pick<ReturnType<typeof createConfigs>, "user" | "readPlanned" | "checkServer" | "giveConsent">;
 
 export interface CliPowers {
   readonly version: string;

@@ -1,7 +1,7 @@
 /** The built product imports the servers of clients, a client starts what was written, and everything is undone. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { before, describe, it } from "node:test";
 import { spawnSync } from "node:child_process";
@@ -9,8 +9,9 @@ import { spawnSync } from "node:child_process";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-import { makeHome } from "../../../src/onboarding/fixtures/homes.ts";
-import { runGlovebox } from "../../fixtures/product.ts";
+import { HOMES, makeHome } from "../../../src/onboarding/fixtures/homes.ts";
+import { LAUNCHER, runGlovebox } from "../../fixtures/product.ts";
+import { runAtTerminal, withoutTerminal } from "../../fixtures/terminal.ts";
 
 const SERVER = join("test/fixtures/servers", "never-started.js");
 const CURSOR = `{
@@ -19,7 +20,8 @@ const CURSOR = `{
 }
 `;
 const CODEX = `# mine\n[mcp_servers.other]\ncommand = "node"\nargs = ["other.js"]\nenabled = false\n`;
-const FILES = { ".cursor/mcp.json": CURSOR, ".codex/config.toml": CODEX };
+const FILES_OF_CODEX = { ".codex/config.toml": CODEX };
+const FILES = { ".cursor/mcp.json": CURSOR, ...FILES_OF_CODEX };
 
 describe("glovebox init and eject", () => {
   const { home } = makeHome(FILES);
@@ -84,6 +86,77 @@ describe("glovebox init and eject", () => {
       const again = await run("eject", "--yes", "--json");
       assert.deepEqual(JSON.parse(again.stdout).files, []);
     });
+  });
+});
+
+describe("glovebox init with every client", () => {
+  const files = Object.assign({}, ...Object.values(HOMES)) as Record<string, string>;
+  const { home } = makeHome(files);
+  const run = (...args: readonly string[]) => runGlovebox([...args, "--home", home], { folder: home });
+
+  it("writes a configuration that is valid, and eject works after it was broken by hand", async () => {
+    const { code, stderr, stdout } = await run("init", "--yes", "--json");
+    assert.equal(code, 0, stderr);
+    const { config, servers } = JSON.parse(stdout);
+    assert.ok(servers.length > 10, stdout);
+    const listed = await runGlovebox(["policy", "--config", config], { folder: home });
+    assert.equal(listed.code, 0, listed.stderr);
+    writeFileSync(config, readFileSync(config, "utf8").replace("{", "{ broken"));
+    const eject = await run("eject", "--yes");
+    assert.equal(eject.code, 0, eject.stderr);
+    for (const [path, text] of Object.entries(files)) assert.equal(readFileSync(join(home, path), "utf8"), text, path);
+  });
+});
+
+describe("glovebox init at a terminal", { skip: withoutTerminal }, () => {
+  const memory = resolve("node_modules/@modelcontextprotocol/server-memory/dist/index.js");
+  const notes = { command: process.execPath, args: [memory] };
+  const { home } = makeHome({ ".cursor/mcp.json": JSON.stringify({ mcpServers: { notes } }), ...FILES_OF_CODEX });
+  const state = { XDG_STATE_HOME: join(home, ".local/state") };
+  const toEntry = () => JSON.parse(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).mcpServers.glovebox;
+
+  /** What a client does first: it starts the entry, and a program calls a tool. */
+  async function callTool(): Promise<void> {
+    const { command, args } = toEntry();
+    const env = { PATH: process.env["PATH"] ?? "", HOME: home, ...state };
+    const client = new Client({ name: "test", version: "1.0.0" });
+    await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
+    try {
+      const { structuredContent } = await client.callTool({
+        name: "execute",
+        arguments: { code: "return await notes.readGraph({})" },
+      });
+      assert.equal(Object(structuredContent).state, "completed", JSON.stringify(structuredContent));
+    } finally {
+      await client.close();
+    }
+  }
+
+  it("asks for each client, shows the changes, and ends with the first call of a client", async () => {
+    const { shown, code } = await runAtTerminal([process.execPath, LAUNCHER, "init", "--home", home], {
+      folder: home,
+      answers: [
+        { after: /Register Glovebox in Cursor, import notes .*\[y\/N\] /, type: "y\n" },
+        { after: /Register Glovebox in Codex.*\[y\/N\] /, type: "n\n" },
+        { after: /Write these changes\? \[y\/N\] /, type: "y\n" },
+        { after: /Waiting for the first call/, type: () => callTool().then(() => "") },
+      ],
+    });
+    assert.equal(code, 0, shown);
+    assert.match(shown, /It works: a client has called notes\.readGraph\./);
+    assert.equal(readFileSync(join(home, ".codex/config.toml"), "utf8"), CODEX);
+  });
+
+  it("eject asks, and a no changes nothing", async () => {
+    const eject = (answer: string) =>
+      runAtTerminal([process.execPath, LAUNCHER, "eject", "--home", home], {
+        folder: home,
+        answers: [{ after: /Undo this\? \[y\/N\] /, type: answer }],
+      });
+    assert.equal((await eject("n\n")).code, 1);
+    assert.ok(toEntry());
+    assert.equal((await eject("y\n")).code, 0);
+    assert.equal(readFileSync(join(home, ".cursor/mcp.json"), "utf8"), JSON.stringify({ mcpServers: { notes } }));
   });
 });
 

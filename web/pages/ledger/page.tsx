@@ -1,108 +1,100 @@
-/** What happened: the records of the ledger, the newest first. */
+/** What happened, and is the record intact? Search, one record, its proof, and an export. All choices are in the address. */
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { LedgerAnswer } from "../../../src/surfaces/admin/contract.ts";
-import { toPlainJson } from "../../../src/text/escape-hidden.ts";
+import { ledgerSchema } from "../../../src/surfaces/admin/contract/ledger.ts";
+import type { LedgerAnswer } from "../../../src/surfaces/admin/contract/ledger.ts";
 import { useAnswer } from "../../live/use-answer.ts";
 import type { PageProps } from "../../page-props.ts";
-import { Head, Problem } from "../../parts/frame.tsx";
+import { Empty, Head, Problem } from "../../parts/frame.tsx";
 import { Pager } from "../../parts/list.tsx";
-import { Command, Visible } from "../../parts/text.tsx";
-import { formatTime } from "../../parts/time.tsx";
+import { Loading } from "../../parts/notice.tsx";
+import { navigate, place, withQuery } from "../../router.ts";
+import { Filters, toFilter } from "./filters.tsx";
+import { ProofNote, ProofState, useProof } from "./proof.tsx";
+import { Detail } from "./record.tsx";
+import { Records } from "./records.tsx";
 
-type LedgerRecord = LedgerAnswer["records"][number];
+export type LedgerRecord = LedgerAnswer["records"][number];
 
 const PAGE = 100;
 
 export function Page({ api }: PageProps) {
-  const load = () => api.records({ limit: PAGE });
-  const { value, error } = useAnswer(load, { key: "ledger", topics: ["executions", "approvals", "servers"] });
+  const { query } = place.value;
+  const filter = toFilter(query, Date.now());
+  const key = ["actor", "action", "subject", "outcome", "execution", "since"].map((name) => query.get(name)).join(" ");
+  const read = (before?: number) => api.read(ledgerSchema, "/api/ledger", { limit: PAGE, before, ...filter });
+  const { value, error } = useAnswer(() => read(), { key, topics: ["executions", "approvals", "servers"] });
   const [older, setOlder] = useState<readonly LedgerRecord[]>([]);
-  const [chosen, setChosen] = useState<LedgerRecord>();
+  const proof = useProof(api);
+  useEffect(() => setOlder([]), [key]);
   const newest = value?.records ?? [];
   const records = [...newest, ...older.filter(({ seq }) => seq < (newest.at(-1)?.seq ?? 0))];
-  useEffect(() => setChosen((before) => before ?? records[0]), [records.length]);
+  const wanted = Number(query.get("record") ?? 0);
+  const chosen = useRecord(api, wanted, records);
   const showOlder = async (): Promise<void> => {
-    const answer = await api.records({ limit: PAGE, before: records.at(-1)?.seq });
+    const answer = await read(records.at(-1)?.seq);
     setOlder((before) => [...before, ...answer.records]);
   };
   return (
     <>
-      <Head title="Ledger" sub={records[0] ? `${records[0].seq} records` : ""} />
+      <Head title="Ledger">
+        <ProofState proof={proof} />
+        <button class="btn" type="button" disabled={proof.isRunning} onClick={proof.start}>
+          Verify
+        </button>
+        <a class="btn" href="/api/ledger/export" download>
+          Export
+        </a>
+      </Head>
       <div class="content">
+        <ProofNote proof={proof} />
+        <Filters />
         {error && <Problem message={error.message} />}
-        <section>
-          <p class="soft">Check on the machine of the gateway that no record was changed, removed or added:</p>
-          <Command text="glovebox audit verify" />
-        </section>
-        <section class="halves">
-          <Records {...{ records, chosen, setChosen }} />
-          {chosen && <Detail record={chosen} />}
-        </section>
-        {records.length > 0 && records.at(-1)?.seq !== 1 && (
-          <Pager text={`${records.length} shown`} onOlder={showOlder} />
+        {!value && !error && <Loading what="records" />}
+        {value && records.length === 0 && <NoRecords isFiltered={Object.keys(filter).length > 0} />}
+        {records.length > 0 && (
+          <section class={chosen ? "with-record" : ""} aria-label="Records">
+            <div>
+              <Records records={records} chosen={chosen?.seq} onChoose={choose} />
+              {records.length % PAGE === 0 && records.at(-1)?.seq !== 1 && (
+                <Pager text={`${records.length} shown`} onOlder={showOlder} />
+              )}
+            </div>
+            {chosen && <Detail record={chosen} signed={proof.signed} isImplicit={wanted === 0} />}
+          </section>
         )}
       </div>
     </>
   );
 }
 
-interface RecordsProps {
-  readonly records: readonly LedgerRecord[];
-  readonly chosen: LedgerRecord | undefined;
-  readonly setChosen: (record: LedgerRecord) => void;
+function choose(seq: number): void {
+  navigate(withQuery("record", String(seq)), "replace");
 }
 
-function Records({ records, chosen, setChosen }: RecordsProps) {
-  return (
-    <table class="t stackable" aria-label="Records">
-      <thead>
-        <tr>
-          <th class="num">No.</th>
-          <th>Time</th>
-          <th>Action</th>
-          <th>Subject</th>
-          <th>Actor</th>
-        </tr>
-      </thead>
-      <tbody>
-        {records.map((record) => (
-          <tr key={record.seq} class={record.seq === chosen?.seq ? "selected" : ""}>
-            <td class="num drop">{record.seq}</td>
-            <td class="second nowrap muted">
-              <time dateTime={new Date(record.at).toISOString()} title={formatTime(record.at)}>
-                {new Date(record.at).toLocaleTimeString()}
-              </time>
-            </td>
-            <td class="first">
-              <button class="row-link" type="button" onClick={() => setChosen(record)}>
-                <code>{record.action}</code>
-              </button>
-            </td>
-            <td>
-              <code>
-                <Visible text={record.subject} />
-              </code>
-            </td>
-            <td>{record.actor}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+/** The record that the address names, also if the list does not have it; otherwise the newest. */
+function useRecord(api: PageProps["api"], seq: number, records: readonly LedgerRecord[]): LedgerRecord | undefined {
+  const listed = records.find((record) => record.seq === seq);
+  const isElsewhere = seq > 0 && !listed && records.length > 0;
+  const { value } = useAnswer(
+    async () => (isElsewhere ? api.read(ledgerSchema, "/api/ledger", { limit: 1, before: seq + 1 }) : { records: [] }),
+    { key: `record ${seq} ${isElsewhere}`, topics: [] },
   );
+  if (seq === 0) return records[0];
+  return listed ?? value?.records.find((record) => record.seq === seq);
 }
 
-function Detail({ record }: { readonly record: LedgerRecord }) {
+function NoRecords({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
-    <aside class="side" aria-label={`Record ${record.seq}`}>
-      <div class="h">
-        <h2>Record {record.seq}</h2>
-        <span class="muted small">{formatTime(record.at)}</span>
-      </div>
-      <pre class="block" tabIndex={0} aria-label="Record as JSON">
-        {toPlainJson(record, 2)}
-      </pre>
-    </aside>
+    <Empty title={isFiltered ? "No record matches" : "Nothing is recorded"}>
+      {isFiltered ? (
+        <a class="btn small" href="/ledger">
+          Clear filters
+        </a>
+      ) : (
+        <p>The first start of the gateway writes the first record.</p>
+      )}
+    </Empty>
   );
 }

@@ -83,7 +83,7 @@ function ClientRow({ client, onEnd }: { readonly client: Client; readonly onEnd:
   const now = useNow();
   return (
     <tr>
-      <td class="first">
+      <td class="first any">
         <Visible text={client.client} />
       </td>
       <td>

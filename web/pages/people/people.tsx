@@ -87,7 +87,7 @@ function PersonRow({ person, hasPasswords, onOpen, onInvite }: PersonRowProps) {
   const { name, roles, issuer, createdAt, createdBy } = person;
   return (
     <tr>
-      <td class="first strong">
+      <td class="first strong any">
         <Visible text={name} />
       </td>
       <td>
@@ -99,7 +99,7 @@ function PersonRow({ person, hasPasswords, onOpen, onInvite }: PersonRowProps) {
           ))}
         </span>
       </td>
-      <td class="soft">
+      <td class="soft any">
         <Visible text={issuer === undefined ? "here" : `at ${issuer}`} />
       </td>
       <td class="num" data-l="added" title={`by ${createdBy}`}>

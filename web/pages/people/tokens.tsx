@@ -104,7 +104,7 @@ function TokenRow({ token, onRevoke }: { readonly token: AccessTokenAnswer; read
   const { name, kind, scopes, person, lastUsedAt } = token;
   return (
     <tr>
-      <td class="first">
+      <td class="first any">
         <span class="strong">
           <Visible text={name} />
         </span>{" "}
@@ -114,10 +114,10 @@ function TokenRow({ token, onRevoke }: { readonly token: AccessTokenAnswer; read
         <TokenState token={token} now={now} />
       </td>
       <td>{scopes.join(", ")}</td>
-      <td class="soft">
+      <td class="soft any">
         <Visible text={describeLimits(token)} />
       </td>
-      <td class="soft">
+      <td class="soft any">
         <Visible text={person} />
       </td>
       <td class="num" data-l="used">

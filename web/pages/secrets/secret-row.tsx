@@ -16,7 +16,7 @@ export function SecretRow({ secret, onOpen }: SecretRowProps) {
   const isMissing = version === undefined;
   return (
     <tr>
-      <td class="first">
+      <td class="first any">
         <code class="strong">
           <Visible text={name} />
         </code>
@@ -24,7 +24,7 @@ export function SecretRow({ secret, onOpen }: SecretRowProps) {
       <td class="second">
         <SetState secret={secret} now={now} />
       </td>
-      <td class="wide soft">
+      <td class="wide soft any">
         {usedBy.map((setting) => (
           <div key={setting}>
             <code>
@@ -34,7 +34,7 @@ export function SecretRow({ secret, onOpen }: SecretRowProps) {
         ))}
         {usedBy.length === 0 && (name.startsWith("oauth_") ? "the login at an upstream" : "no setting")}
       </td>
-      <td class="wide soft">
+      <td class="wide soft any">
         <Visible text={boundTo ? describeBinding(boundTo) : "nowhere"} />
       </td>
       <td class="num" data-l="used">

@@ -92,3 +92,16 @@ export const PROMPT_TOOLS: readonly RemoteTool[] = [
     ),
   }),
 ];
+
+/** One skill of a server. `request` of the tool has the digest of each file. */
+export function defineSkill(name: string, description: string, paths: readonly string[]): RemoteTool {
+  const path = { enum: paths, description: "A file of the skill; by default SKILL.md, its instructions." };
+  const file = object({ path: TEXT, digest: TEXT, size: { type: "integer" } }, ["path", "digest", "size"]);
+  return define(name, description, {
+    input: { ...object({ path }, []), additionalProperties: false },
+    output: object(
+      { path: TEXT, mimeType: TEXT, text: TEXT, blob: PLACEHOLDER, frontmatter: { type: "object" }, files: list(file) },
+      ["path"],
+    ),
+  });
+}

@@ -13,7 +13,7 @@ import { ARGUMENT, PROMPT, PROMPT_TOOLS, RESOURCE, RESOURCE_TOOLS, TEMPLATE } fr
 import type { ObjectSchema } from "./synthetic-definitions.ts";
 
 /** Sends one request and resolves with the result as the server sent it. */
-type SendRequest = (method: string, params: JsonObject) => Promise<unknown>;
+export type SendRequest = (method: string, params: JsonObject) => Promise<unknown>;
 
 /** The tools to add. A real tool whose name would be the same in a program takes precedence. */
 export function defineSynthetic(

@@ -34,16 +34,18 @@ async function ejectCommand(invocation: Invocation<HomeFlags>): Promise<number> 
   const { flags, powers, terminal, print } = invocation;
   const files = powers.openHome(flags.home === undefined ? undefined : resolve(terminal.cwd, flags.home));
   const { stateFolder } = files.user;
-  const config = openUndoLog(stateFolder).read()?.config;
-  if (config === undefined) {
+  const record = openUndoLog(stateFolder).read();
+  if (!record) {
     print({ files: [], secrets: [] }, ["There is nothing to undo: init has changed nothing in this home folder"]);
     return EXIT.done;
   }
-  const settings = await files.readPlanned(config);
+  const { config, store, secrets } = record;
+  // A configuration that was broken since does not keep anyone here.
+  const settings = await files
+    .readPlanned(config)
+    .catch(() => powers.parseObject({ store: { url: `sqlite:${store}` } }));
   await using sealed = await openSealedRecords(invocation, settings);
-  const plan = planUndo(stateFolder, { seal: sealed.seal, places: toPlaces(files, invocation) });
-  const planned = plan?.files ?? [];
-  const secrets = plan?.record.secrets ?? [];
+  const planned = planUndo(record, { stateFolder, seal: sealed.seal, places: toPlaces(files, invocation) });
   if (!flags.json) for (const one of planned) printFile({ ...one, path: one.file.path }, invocation);
   if (flags.dryRun === true) {
     if (flags.json) print({ files: planned.map(({ file, outcome }) => ({ path: file.path, outcome })), secrets }, []);

@@ -48,8 +48,10 @@ async function initCommand(invocation: Invocation<InitFlags>): Promise<number> {
   const settings = await files.readPlanned(configPath);
   const known = await listSecretNames(invocation, settings);
   const start = { command: terminal.start[0], args: [terminal.start[1], "mcp", "--config", configPath] };
+  const { checkServer: checkEntry } = files;
+  const fixed = { places, configPath, start, keep, isProject, secretNames: known, checkEntry };
   const toPlan = (clientPlaces: readonly ClientPlace[], confirmed: ReadonlySet<string>): InitPlan =>
-    planInit({ places, clientPlaces, configPath, start, keep, isProject, confirmed, secretNames: known });
+    planInit({ ...fixed, clientPlaces, confirmed });
   const found = chooseClients(findClientPlaces(places), places, flags.client);
   const isAsked = isInteractive(invocation);
   const chosen = isAsked && !flags.client ? await askClients(found, toPlan(found, new Set()), invocation) : found;
@@ -64,7 +66,7 @@ async function initCommand(invocation: Invocation<InitFlags>): Promise<number> {
   }
   if (!(await confirm(plan, invocation))) return EXIT.failed;
   await using sealed = await openSealedRecords(invocation, settings);
-  await applyInit(plan, configPath, { stateFolder: files.user.stateFolder, ...sealed });
+  await applyInit(plan, configPath, { stateFolder: files.user.stateFolder, store: settings.store.path, ...sealed });
   if (isProject) await files.giveConsent(configPath, () => undefined);
   const next = listNextSteps(plan, configPath);
   print(describeResult(plan, { config: configPath, isApplied: true, next }), ["", ...next]);
