@@ -17,6 +17,7 @@ const { benchTypes } = await import("./types.ts");
 const { benchDoor } = await import("./bridge-call.ts");
 const { benchLedger } = await import("./ledger.ts");
 const { benchEgress } = await import("./egress.ts");
+const { benchSkills } = await import("./skills.ts");
 const { benchDurable } = await import("./durable.ts");
 const { benchIdentity } = await import("./identity.ts");
 
@@ -31,6 +32,7 @@ await benchUpstreams();
 await benchConfinement();
 await benchDoor();
 await benchLedger();
+await benchSkills();
 await benchDurable();
 await benchIdentity();
 await benchTypes();

@@ -99,7 +99,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
     ...discovery,
     skills: rooms.skills.door,
     answerTokens: settings.catalog,
-    ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics }),
+    ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics, skillFiles: rooms.skills.files }),
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
     patienceMs: settings.clients.patienceMs,

@@ -166,7 +166,8 @@ export function openHeld({ store, record }: Records) {
 export function toSkillRecords(settings: Settings, records: Records) {
   const onChanged = (): Promise<void> => records.store.meta.set(APPROVALS_KEY, drawHex(8));
   const sandbox = { node: process.execPath, timebox, openKeeper: openReaper, createSeed, now: Date.now };
-  return { ...records, ...sandbox, settings, onChanged, ...createSkillRuns({ ...settings, ...records, ...sandbox }) };
+  const powers = { ...sandbox, settings, onChanged, random: drawBytes };
+  return { ...records, ...powers, ...createSkillRuns({ ...settings, ...records, ...sandbox }) };
 }
 
 export function leaseOf({ store: { quotas } }: Records) {

@@ -258,7 +258,7 @@ export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
     folders: ["isolate", "quickjs", "workerd"],
     interface: ["engine-files.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
   },
-  skills: { folders: ["draft", "folder", "review"], interface: ["skill.ts"] },
+  skills: { folders: ["draft", "folder", "keys", "review", "usage"], interface: ["powers.ts", "skill.ts"] },
   store: {
     folders: ["sqlite"],
     interface: ["approvals.ts", "executions.ts", "identity.ts", "quotas.ts", "row.ts", "skills.ts", "store.ts"],

@@ -1,7 +1,16 @@
 /** Calls that Glovebox itself answers, in the reserved namespace `glovebox`. They take the same steps as any call. */
 
 import { parseConnectorId, parseRuleId, parseToolAddress } from "../domain/index.ts";
-import type { Decision, Json, JsonObject, JsonSchema, Tool, ToolCall } from "../domain/index.ts";
+import type {
+  Decision,
+  Json,
+  JsonObject,
+  JsonSchema,
+  NetworkPolicy,
+  SecretGrants,
+  Tool,
+  ToolCall,
+} from "../domain/index.ts";
 import { digestOf } from "../text/index.ts";
 import type { RunSlice } from "../timing/index.ts";
 
@@ -58,4 +67,10 @@ export function createBuiltinTool(name: string, input: JsonSchema): Tool {
     effect: "read",
     digest: digestOf(JSON.stringify([name, input])),
   };
+}
+
+/** What an approved skill may do beyond its caller: requests to these hosts, with these secrets. */
+export interface SkillPowers {
+  readonly network: NetworkPolicy;
+  readonly secrets: SecretGrants;
 }

@@ -30,7 +30,7 @@ import type { openFlows } from "../policy/index.ts";
 import { runInSlices } from "../timing/index.ts";
 import type { Owner, RunSlice, SlicedWork } from "../timing/index.ts";
 
-import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
+import type { Builtin, CallTarget, ParsedCall, SkillPowers } from "./builtin.ts";
 import type { OpenCall, TracedCall, createCallTrace } from "./call-trace.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { DryRunSession } from "./dry-run.ts";
@@ -132,6 +132,8 @@ export interface BridgeOptions {
   readonly flow?: SessionFlow;
   /** For a dry run: removes known secrets from arguments, because they are shown. Only reads are made then. */
   readonly dryRun?: { readonly hide: (text: string) => string };
+  /** What a skill has beyond its tools; without it nothing. */
+  readonly openPowers?: (powers: SkillPowers) => ReadonlyMap<ToolAddress, Builtin>;
   /** Runs skills; without it a call of one is refused. */
   readonly callSkill?: CallSkill;
 }
@@ -140,6 +142,10 @@ export interface BridgeOptions {
 export type CallSkill = (tool: Tool, args: JsonObject, how: SkillCall) => Promise<Json>;
 
 export interface SkillCall {
+  /** The number of the call. */
+  readonly seq: number;
+  /** The number of the call of the program that it belongs to. */
+  readonly root: number;
   /** Fires when nothing waits for the call any more. */
   readonly signal: AbortSignal;
   /** What the program sees. */
@@ -155,6 +161,12 @@ export interface SkillCall {
 /** What a skill has of its own; all else is its caller's: principal, rules, labels, limits, ledger and counts. */
 export type NestedOptions = Pick<BridgeOptions, "snapshot" | "signal"> & {
   readonly plan: CallPlan | undefined;
+  /** What it was granted beyond its caller. */
+  readonly powers?: SkillPowers | undefined;
+  /** The number of the run within the call of the program, if it ran before. */
+  readonly frame?: number | undefined;
+  /** Numbers below are those of earlier runs. */
+  readonly firstFree?: number | undefined;
 };
 
 /** The door of a skill. Its calls are calls of the same execution, listed under the call of the skill. */
@@ -163,6 +175,10 @@ export interface NestedBridge {
   records(): readonly CallRecord[];
   failureOf(seq: number): PublicError | undefined;
   labels(): readonly LabelSource[];
+  readonly frame: number;
+  /** As in `Bridge`; the number is that of the call within the run. */
+  takeJournaled(seq: number): JournaledCall | undefined;
+  restore(call: TracedCall, failure?: PublicError): void;
   /** Resolves when every call has ended. */
   settled(): Promise<void>;
 }
@@ -203,8 +219,8 @@ export interface BridgeState {
   readonly mismatches: Map<string, SchemaMismatch>;
   /** Token notices under way, for `recorded()`. */
   readonly notices: Promise<void>[];
-  /** Attempts of the program and of its skills together. */
-  readonly counted: { calls: number };
+  /** Attempts of the program and of its skills together, and those of them that are open. */
+  readonly counted: { calls: number; open: number };
   /** The call of the skill whose calls these are; absent for those of the program. */
   readonly under?: number;
   /** The call of the program that they belong to, and how many runs of skills it has had. */

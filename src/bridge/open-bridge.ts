@@ -55,7 +55,13 @@ export function openBridge(options: BridgeOptions): Bridge {
   const deadlines = createDeadlines(options);
   const kept = { journaled: new Map(), mismatches: new Map(), notices: [], openCalls: 0, idle: [] };
   const opening = createOpening(options.opened);
-  const skills = { counted: { calls: 0 }, callers: [], whole: options.snapshot, skillSlots: createCallSlots(1), cross };
+  const skills = {
+    counted: { calls: 0, open: 0 },
+    callers: [],
+    whole: options.snapshot,
+    skillSlots: createCallSlots(1),
+    cross,
+  };
   const shared = { options, emit, trace, slots, recorder, hostTime, deadlines, opening, dryRun };
   const state: BridgeState = { ...shared, ...kept, ...skills };
   let made = 0;

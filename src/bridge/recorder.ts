@@ -2,14 +2,20 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type { JsonObject, Limits } from "../domain/index.ts";
-import type { Durability } from "../ledger/index.ts";
 
 import type { BridgeOptions } from "./crossing.ts";
+
+type RecordDurability = Parameters<BridgeOptions["ledger"]["write"]>[1];
 
 /** Remembers whether a record was lost. */
 export function createRecorder({ execution, ledger, limits, principal }: BridgeOptions) {
   let lost: { readonly thrown: unknown } | undefined;
-  const record = (durability: Durability, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+  const record = (
+    durability: RecordDurability,
+    action: string,
+    subject: string,
+    detail: JsonObject,
+  ): Promise<unknown> => {
     const write = ledger.write({ actor: principal.id, action, subject, detail }, durability);
     write.catch((thrown: unknown) => (lost ??= { thrown }));
     return write;

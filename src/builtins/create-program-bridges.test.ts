@@ -58,6 +58,7 @@ async function open(dryRun: boolean, { hostMs = 2_000, searchMs = 0 } = {}) {
     },
     network: createProgramNetwork({ egress: { fetchFor: unused, checkFor: unused }, policy: { mode: "blocked" } }),
     secrets: {
+      openFor: () => undefined,
       open: () => ({
         check: unused,
         fill: unused,

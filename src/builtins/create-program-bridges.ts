@@ -1,7 +1,7 @@
 /** Opens the bridge of each execution, with the builtins of its program. */
 
 import { openBridge } from "../bridge/index.ts";
-import type { Bridge, BridgeOptions } from "../bridge/index.ts";
+import type { Bridge, BridgeOptions, SkillPowers } from "../bridge/index.ts";
 import type { Catalog, Shapes } from "../catalog/index.ts";
 import { defined } from "../domain/index.ts";
 import type {
@@ -20,6 +20,7 @@ import type {
   Program,
   ResultId,
   ResultQuery,
+  SecretGrants,
   Tool,
   ToolCall,
   TraceContext,
@@ -31,6 +32,7 @@ import type { RunSlice } from "../timing/index.ts";
 import { createBuiltins } from "./create-builtins.ts";
 import type { Describe } from "./create-describe.ts";
 import type { DraftBuiltinPowers, ProposedSkill } from "./create-draft.ts";
+import { createFetch } from "./create-fetch.ts";
 import type { FetchPowers } from "./create-fetch.ts";
 import type { ToolSearch } from "./create-tool-search.ts";
 import type { ProgramNetwork } from "./program-network.ts";
@@ -102,7 +104,8 @@ export interface ProgramBridgesOptions extends Pick<BridgeOptions, "ledger" | "r
   readonly secrets: {
     /** `undefined` where none is granted. */
     open(execution: Execution): TokenLender | undefined;
-    guard(send: FetchPowers["send"]): FetchPowers["send"];
+    openFor(execution: Execution, granted: SecretGrants): TokenLender | undefined;
+    guard(send: FetchPowers["send"], granted?: SecretGrants): FetchPowers["send"];
   };
   /** Finds the calls of a program; `undefined` where the analysis is off. */
   readonly planCalls: (request: BridgeRequest, snapshot: CatalogSnapshot) => CallPlan | undefined;
@@ -152,6 +155,7 @@ export function createProgramBridges(
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
       }),
       builtins: createProgramBuiltins(options, { request, snapshot, lending, flow, id }),
+      openPowers: (powers) => openSkillPowers(options, { request, execution, powers }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.takeCall(principal, tool),
       isLenient: (tool) => tool.origin.kind === "upstream" && catalog.connectorOf(tool).isLenient === true,
@@ -159,6 +163,24 @@ export function createProgramBridges(
       keepFile: (file, labels) => results.keepFile({ principal: principal.id, execution: id, labels }, file),
     });
   };
+}
+
+interface SkillReach {
+  readonly request: BridgeRequest;
+  readonly execution: Execution;
+  readonly powers: SkillPowers;
+}
+
+/** A skill has `fetch` for the hosts that it was granted, and no other builtin. */
+function openSkillPowers(
+  { network, secrets, stateTool }: ProgramBridgesOptions,
+  { request, execution, powers }: SkillReach,
+): NonNullable<BridgeOptions["builtins"]> {
+  const own = { ...request, granted: powers.network };
+  const send = network.sendFor(own, secrets.openFor(execution, powers.secrets));
+  const check = network.checkFor(own);
+  const builtin = createFetch({ send: secrets.guard(send, powers.secrets), check, state: stateTool });
+  return new Map([[builtin.tool.address, builtin]]);
 }
 
 interface ProgramContext {

@@ -20,29 +20,32 @@ export interface NetworkOptions {
 interface NetworkRequest {
   readonly limits: Pick<Limits, "resultBytes" | "callMs">;
   readonly networkPolicy?: NetworkPolicy;
+  /** Of a skill, in place of the policy of programs: a reviewer granted it. The ceiling stays. */
+  readonly granted?: NetworkPolicy;
 }
 
 export type ProgramNetwork = ReturnType<typeof createProgramNetwork>;
 
 export function createProgramNetwork({ egress, policy, ceiling }: NetworkOptions) {
-  const policiesOf = (own?: NetworkPolicy): readonly NetworkPolicy[] => (own ? [policy, own] : [policy]);
+  const policiesOf = ({ networkPolicy: own, granted = policy }: NetworkRequest): readonly NetworkPolicy[] =>
+    own ? [granted, own] : [granted];
   return {
     /** True when a program has `fetch`; without a request, true when any program may have it. */
     has: (request?: Pick<NetworkRequest, "networkPolicy">): boolean =>
       [policy, ceiling, request?.networkPolicy].every((one) => one?.mode !== "blocked"),
     /** Sends the requests of one execution. */
     sendFor:
-      ({ limits, networkPolicy }: NetworkRequest, lender?: GuestRequest["lender"]): FetchPowers["send"] =>
+      (own: NetworkRequest, lender?: GuestRequest["lender"]): FetchPowers["send"] =>
       (request) =>
-        egress.fetchFor(policiesOf(networkPolicy), lender ? { ...request, lender } : request, {
-          maxBytes: limits.resultBytes,
-          totalMs: limits.callMs,
+        egress.fetchFor(policiesOf(own), lender ? { ...request, lender } : request, {
+          maxBytes: own.limits.resultBytes,
+          totalMs: own.limits.callMs,
           idleMs: IDLE_MS,
         }),
     /** Checks the requests of one dry run. */
     checkFor:
-      ({ networkPolicy }: NetworkRequest): FetchPowers["check"] =>
+      (own: NetworkRequest): FetchPowers["check"] =>
       (request) =>
-        egress.checkFor(policiesOf(networkPolicy), request),
+        egress.checkFor(policiesOf(own), request),
   };
 }

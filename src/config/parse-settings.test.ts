@@ -71,7 +71,7 @@ const DEFAULTS = {
     notify: { desktop: false },
   },
   journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
-  skills: {},
+  skills: { overMcp: false },
   server: {
     host: "127.0.0.1",
     port: 4747,
@@ -169,7 +169,7 @@ test("every setting of a configuration is in the settings", () => {
       notify: { desktop: true, webhook: { url: "https://h/n", secret: "b${secret:K}", format: "slack" } },
     },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
-    skills: { folder: "approved" },
+    skills: { folder: "approved", overMcp: true },
     server: { host: "::1", port: 0 },
   });
   assert.deepEqual(parse(config), {
@@ -245,7 +245,7 @@ test("every setting of a configuration is in the settings", () => {
       notify: { desktop: true, webhook: { url: "https://h/n", secret: ["b", { secret: "K" }], format: "slack" } },
     },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
-    skills: { folder: "/srv/app/approved" },
+    skills: { folder: "/srv/app/approved", overMcp: true },
     server: {
       host: "::1",
       port: 0,

@@ -86,7 +86,7 @@ export interface Settings extends UpstreamSettings, PlainSettings {
     };
   };
   /** `folder` is absolute; absent for a store in memory. */
-  readonly skills: { readonly folder?: string };
+  readonly skills: { readonly folder?: string; readonly overMcp: boolean };
   readonly anomalies: {
     readonly enabled: boolean;
     readonly webhook?: { readonly url: string; readonly secret: SecretTemplate };

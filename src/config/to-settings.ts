@@ -93,7 +93,10 @@ export function toSettings(config: CheckedConfig, context: SettingsContext): Set
       ...defined({ webhook: webhook && { url: webhook.url, secret: expandText(webhook.secret, environment).parts } }),
     },
     store: { ...rest, ...place },
-    skills: defined({ folder: toSkillFolder(skills.folder, { folder, place, isDefault: url === undefined }) }),
+    skills: {
+      ...defined({ folder: toSkillFolder(skills.folder, { folder, place, isDefault: url === undefined }) }),
+      overMcp: skills.overMcp,
+    },
     server: toServer(plain.server, context),
   });
 }

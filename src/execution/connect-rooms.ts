@@ -56,7 +56,7 @@ export interface ExecutionRooms
   readonly network: { has(request?: Pick<Parameters<ExecutionDeps["hasNetwork"]>[0], "networkPolicy">): boolean };
   readonly secrets: {
     grantsOf(principal: PrincipalId): SecretGrants;
-    tokensOf(execution: Execution): Readonly<Record<string, string>> | undefined;
+    tokensOf(execution: Execution, granted?: SecretGrants): Readonly<Record<string, string>> | undefined;
     noticeIn(
       execution: Pick<Execution, "id" | "principal">,
       result: Partial<Pick<ExecutionResult, "value" | "logs" | "error">>,
@@ -118,7 +118,7 @@ export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
     hasNetwork: (request) => network.has(request),
     analyze: ({ source, limits, analysis: isWanted = true }, surface) =>
       analyze(source, surface, { enabled: analysis.enabled && isWanted, limits }),
-    tokensOf: (execution) => secrets.tokensOf(execution),
+    tokensOf: (execution, granted) => secrets.tokensOf(execution, granted),
     check(program, { analysis: isWanted = true, types = true, principal }, snapshot) {
       const level = analysis.enabled && isWanted && types ? analysis.types : "off";
       const check = (surface: ApiSurface) => rooms.check(program, { surface, snapshot, level, principal });

@@ -1,12 +1,13 @@
 /** Everything that executions need from other rooms. Functions take the part that they use. */
 
 import type { AnalysisResult } from "../analysis/index.ts";
-import type { AskDecision, Bridge, BridgeOptions } from "../bridge/index.ts";
+import type { AskDecision, Bridge, BridgeOptions, SkillPowers } from "../bridge/index.ts";
 import type { NeededServers } from "../catalog/index.ts";
 import type {
   ApiSurface,
   ApprovalRequests,
   CatalogSnapshot,
+  Digest,
   Execution,
   ExecutionId,
   ExecutionResult,
@@ -17,6 +18,7 @@ import type {
   Principal,
   PrincipalId,
   Program,
+  SecretGrants,
   Tool,
 } from "../domain/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -71,7 +73,7 @@ export interface ExecutionDeps extends RecordDeps {
   /** True when the program has `fetch`. Each of its requests is decided separately. */
   hasNetwork(request: ExecutionRequest): boolean; // egress
   /** The tokens that stand for secrets in the program, by name. The same for an execution at any time. */
-  tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined; // vault
+  tokensOf?(execution: Execution, granted?: SecretGrants): Readonly<Record<string, string>> | undefined; // vault
   /** `admitted` is the signal of the request, if the job has another one. */
   run(job: SandboxJob, admitted?: AbortSignal): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
@@ -98,6 +100,11 @@ export interface ExecutionDeps extends RecordDeps {
 export interface SkillDeps {
   /** Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN unless exactly this version may run now. */
   open(tool: Tool, snapshot: CatalogSnapshot): Promise<OpenedSkill>;
+  /**
+   * The snapshot in which skills have the definitions that a program began with. Those that may no longer run are
+   * refused in it.
+   */
+  keep(snapshot: CatalogSnapshot, began: ReadonlyMap<string, Digest>): Promise<CatalogSnapshot>;
   /** Runs the program of a skill in the place of its caller. `level` is 1 for a skill that a program calls. */
   run(level: number, job: SandboxJob): Promise<SandboxResult>;
 }
@@ -108,6 +115,8 @@ export interface OpenedSkill {
   readonly source: string;
   /** The tools that it was granted, and nothing else. */
   readonly snapshot: CatalogSnapshot;
+  /** What it was granted beyond its caller. */
+  readonly powers?: SkillPowers | undefined;
 }
 
 /** What evidence about flows of data needs. */

@@ -54,6 +54,7 @@ export const START = z.object({
   engine: ENGINE.optional(),
   isUnchecked: z.literal(true).optional(),
   labels: LABELS.optional(),
+  skills: z.record(z.string(), TEXT).optional(),
 });
 
 export const REQUEST = z.object({
@@ -65,6 +66,7 @@ export const REQUEST = z.object({
 
 const GIVEN = DELIVERY.extend({
   kind: z.literal("given"),
+  under: COUNT.optional(),
   textLines: COUNT.optional(),
   /** Written by former versions. */
   isTextNext: z.literal(true).optional(),
@@ -75,7 +77,16 @@ const EVENT = z.discriminatedUnion("kind", [
   START.extend({ kind: z.literal("began") }),
   z.object({ kind: z.literal("checked"), findings: z.array(z.unknown()) }),
   GIVEN,
-  z.object({ kind: z.literal("switched"), engine: ENGINE }),
+  z.object({ kind: z.literal("switched"), engine: ENGINE, under: COUNT.optional() }),
+  z.object({
+    kind: z.literal("entered"),
+    seq: COUNT,
+    frame: COUNT,
+    tool: TEXT,
+    definition: TEXT,
+    start: TAPE_START,
+    engine: ENGINE,
+  }),
   z.object({ kind: z.literal("broke") }),
 ]);
 

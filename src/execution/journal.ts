@@ -2,7 +2,7 @@
 
 import type { JournaledCall } from "../bridge/index.ts";
 import { GloveboxError, defined } from "../domain/index.ts";
-import type { EngineName, ExecutionId, LabelSource, Namespace, Program } from "../domain/index.ts";
+import type { Digest, EngineName, ExecutionId, LabelSource, Namespace, Program, ToolAddress } from "../domain/index.ts";
 import type { Delivery, TapeStart } from "../sandbox/index.ts";
 import type { JournalPiece } from "../store/index.ts";
 
@@ -22,11 +22,26 @@ export interface JournaledStart {
   readonly isUnchecked?: true;
   /** What its session had read before. */
   readonly labels?: readonly LabelSource[];
+  /** The definitions of the skills that it names: it keeps them while they may run. */
+  readonly skills?: Readonly<Record<string, Digest>>;
 }
 
 export interface JournaledDelivery {
   readonly delivery: Delivery;
   readonly call?: JournaledCall;
+}
+
+/** A run of a skill, for one call of it. */
+export interface JournaledFrame {
+  /** The number of the call. */
+  readonly seq: number;
+  /** The number of the run within the call of the program. */
+  readonly frame: number;
+  readonly tool: ToolAddress;
+  readonly definition: Digest;
+  readonly start: TapeStart;
+  readonly engine: EngineName;
+  readonly deliveries: readonly JournaledDelivery[];
 }
 
 /** A delivery that answered a call. */
@@ -40,9 +55,12 @@ export type JournalEvent =
   | ({ readonly kind: "began"; readonly engine?: EngineName } & Omit<JournaledStart, "engine">)
   /** Its types fit: all findings about it. Only after `began` with `isUnchecked`. */
   | { readonly kind: "checked"; readonly findings: Program["findings"] }
-  | ({ readonly kind: "given" } & JournaledDelivery)
+  /** `under` is the call of the skill that received it, for one that the program did not receive itself. */
+  | ({ readonly kind: "given"; readonly under?: number } & JournaledDelivery)
   /** Another engine has the program from here on. */
-  | { readonly kind: "switched"; readonly engine: EngineName }
+  | { readonly kind: "switched"; readonly engine: EngineName; readonly under?: number }
+  /** A skill started. */
+  | ({ readonly kind: "entered" } & Omit<JournaledFrame, "deliveries">)
   /** The journal became too large; nothing is known from here on. */
   | { readonly kind: "broke" };
 
@@ -53,6 +71,8 @@ export interface Recording {
   /** Absent when the program never started. */
   readonly started?: JournaledStart;
   readonly deliveries: readonly JournaledDelivery[];
+  /** The runs of its skills. */
+  readonly frames?: readonly JournaledFrame[];
   /** False when it is incomplete: such an execution can be neither resumed nor replayed. */
   readonly isWhole: boolean;
 }
@@ -89,14 +109,39 @@ export function toRecording(events: readonly JournalEvent[]): Recording | undefi
   const { start, ...request } = asked;
   const began = events.find((event) => event.kind === "began");
   const checked = events.find((event) => event.kind === "checked");
-  const { engine = "isolate" } = events.findLast((event) => event.kind === "switched") ?? began ?? {};
+  const switched = (under?: number) => events.findLast((event) => event.kind === "switched" && event.under === under);
+  const { engine = "isolate" } = toEngine(switched()) ?? began ?? {};
+  const frames = events.filter((event) => event.kind === "entered");
   const started = began && { ...began, engine };
   return {
     request,
     ...defined({ start, started: started && checked ? markChecked(started, checked) : started }),
-    deliveries: events.filter((event) => event.kind === "given"),
+    deliveries: givenTo(events),
+    ...(frames.length > 0 && {
+      frames: frames.map(({ kind: _, ...frame }) => {
+        const deliveries = givenTo(events, frame.seq);
+        return { ...frame, ...toEngine(switched(frame.seq)), deliveries };
+      }),
+    }),
     isWhole: !events.some((event) => event.kind === "broke"),
   };
+}
+
+function givenTo(events: readonly JournalEvent[], under?: number): readonly JournaledDelivery[] {
+  return events.flatMap((event) => {
+    if (event.kind !== "given" || event.under !== under) return [];
+    const { under: _, ...delivery } = event;
+    return [delivery];
+  });
+}
+
+function toEngine(event: JournalEvent | undefined): { readonly engine: EngineName } | undefined {
+  return event?.kind === "switched" ? { engine: event.engine } : undefined;
+}
+
+/** What the program and its skills received. */
+export function allDeliveries({ deliveries, frames = [] }: Pick<Recording, "deliveries" | "frames">) {
+  return [...deliveries, ...frames.flatMap((frame) => frame.deliveries)];
 }
 
 function markChecked(

@@ -16,6 +16,7 @@ import type {
 import type { Ledger } from "../ledger/index.ts";
 import type { Store, StoredRecord } from "../store/index.ts";
 
+import { allDeliveries } from "./journal.ts";
 import type { Journals, Recording } from "./journal.ts";
 
 /** More than any execution can have: two records per call, and its own. */
@@ -153,9 +154,19 @@ function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
  * Reads and calls that the upstream declares repeatable are not among them.
  */
 export function findLostCalls(calls: readonly LedgerCall[], recording: Recording): readonly LedgerCall[] {
-  const isSafe = ({ effect, isRepeatable, decision, outcome, dryRun }: LedgerCall): boolean =>
-    dryRun === true || effect === "read" || isRepeatable || decision !== "allow" || outcome === "denied";
+  const isSafe = ({ tool, effect, isRepeatable, decision, outcome, dryRun }: LedgerCall): boolean =>
+    isRepeatable ||
+    dryRun === true ||
+    effect === "read" ||
+    decision !== "allow" ||
+    outcome === "denied" ||
+    isSkill(tool);
   return findUnanswered(calls, recording).filter((call) => !isSafe(call));
+}
+
+/** A skill changes nothing itself: the calls that it made are judged one by one. */
+function isSkill(tool: string): boolean {
+  return tool.startsWith("skills.");
 }
 
 /** Calls of a suspended execution that ended and are not in the journal, although it was flushed before the suspension. */
@@ -163,10 +174,10 @@ export function findMissingCalls(calls: readonly LedgerCall[], recording: Record
   return findUnanswered(calls, recording).filter(({ hasEnd }) => hasEnd);
 }
 
-function findUnanswered(calls: readonly LedgerCall[], { deliveries }: Recording): readonly LedgerCall[] {
-  const answered = new Set(deliveries.map(({ call }) => call?.record.seq));
+function findUnanswered(calls: readonly LedgerCall[], recording: Recording): readonly LedgerCall[] {
+  const answered = new Set(allDeliveries(recording).map(({ call }) => call?.record.seq));
   const bySeq = new Map(calls.map((call) => [call.seq, call]));
-  // The reply of a skill is the reply to all that it called: the calls of skills are not in the journal.
+  // The reply of a skill is the reply to all that it called.
   const isAnswered = ({ seq, under }: LedgerCall): boolean => {
     if (answered.has(seq)) return true;
     const skill = under === undefined || under === seq ? undefined : bySeq.get(under);

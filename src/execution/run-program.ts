@@ -1,8 +1,9 @@
 /** Runs a program in the sandbox, from its start or from where an earlier run was suspended. */
 
+import { rootOf } from "../bridge/index.ts";
 import type { Bridge } from "../bridge/index.ts";
 import { GloveboxError, defined } from "../domain/index.ts";
-import type { ExecutionResult, LogLine } from "../domain/index.ts";
+import type { CatalogSnapshot, ExecutionResult, LogLine, Program } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 import { SECOND_MS, ownerOf, runInSlices } from "../timing/index.ts";
 
@@ -10,9 +11,9 @@ import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
 import { createEvidence } from "./evidence/find-evidence.ts";
 import type { FindEvidence } from "./evidence/find-evidence.ts";
 import type { ExecutionOpening } from "./execution-log.ts";
-import { createTape } from "./journal/create-tape.ts";
-import type { JournaledStart } from "./journal.ts";
 import { keepLarge } from "./kept-results.ts";
+import { openProgramTape, openSkillLife } from "./program-tapes.ts";
+import type { ProgramStart } from "./program-tapes.ts";
 import { recordDeliveries } from "./record-deliveries.ts";
 import type { DeliveryRecord } from "./record-deliveries.ts";
 import type { ExecutionRequest } from "./requests.ts";
@@ -50,8 +51,6 @@ export interface ProgramDeps extends SettleDeps, Pick<ExecutionDeps, Needed> {
 /** A client without forms cannot ask its user, so it is told soon that a call waits. */
 const UNATTENDED_GRACE_MS = SECOND_MS;
 
-type ProgramStart = Omit<JournaledStart, "engine" | "start">;
-
 /** Shared by all programs: without a reason, each abort would create an error with a stack trace. */
 const PROGRAM_ENDED = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
 
@@ -77,11 +76,13 @@ async function runProgram(
     ended: ended.signal,
     labels: () => bridge.labels(),
     plan: () => bridge.plan,
-    findEvidence: (call) => findEvidence?.(call),
+    // Replays run the program only: what a skill sends is not compared.
+    findEvidence: (call) => (rootOf(call.seq) === call.seq ? findEvidence?.(call) : undefined),
     ...defined({ session: principal.session, onEvent, ...attend(request) }),
   });
-  const { onCalls, start: onStart, suspend, onTimers, waiting: forPeople } = suspension;
-  const { callSkill, charge } = createSkillCaller(execution, request, deps);
+  const { onCalls, suspend, waiting: forPeople } = suspension;
+  const life = openSkillLife(opening, recording, suspension);
+  const { callSkill, charge } = createSkillCaller(execution, request, deps, life);
   const optional = defined({ asked, callSkill, whenChecked: check?.whenChecked });
   const { approve, askInput } = waiting;
   const hooks = { signal: ended.signal, approve, askInput, journal, onCalls, ...optional };
@@ -89,9 +90,7 @@ async function runProgram(
   const more = defined({ secrets: deps.tokensOf?.(execution), isUnchecked: check?.isUnchecked });
   const known = { program, snapshot, network: deps.hasNetwork(request), labels: bridge.labels(), ...more };
   const started = recording?.started ?? describeStart(known);
-  const record = recordDeliveries(
-    createTape({ journal, bridge, started, onStart, ...defined({ start: opening.start, recording }) }),
-  );
+  const record = recordDeliveries(openProgramTape(opening, recording, { bridge, started, onStart: suspension.start }));
   const watched = { started, program, snapshot, bridge, taken: record.taken };
   const findEvidence = watchFlows({ ...request, signal: ended.signal }, watched, deps.evidence);
   const replies = watchReplies(bridge, program);
@@ -102,7 +101,7 @@ async function runProgram(
     host: replies,
     tape: record.tape,
     suspend: suspension.signal,
-    onTimers,
+    onTimers: life.timers(),
     waits,
     isResumed: recording !== undefined,
   };
@@ -201,5 +200,13 @@ function describeStart({
     ...known,
     program: { ...kept, source: "", checkable: "" },
     namespaces: snapshot.namespaces.map((namespace) => ({ ...namespace, summary: "" })),
+    ...defined({ skills: findSkills(program, snapshot) }),
   };
+}
+
+function findSkills({ calls }: Program, { tools }: CatalogSnapshot): ProgramStart["skills"] {
+  const named = new Set(calls.flatMap(({ address }) => (address === "dynamic" ? [] : [address])));
+  const used = [...named].flatMap((address) => tools.get(address) ?? []);
+  const skills = used.filter(({ origin }) => origin.kind === "skill").map((tool) => [tool.address, tool.digest]);
+  return skills.length === 0 ? undefined : Object.fromEntries(skills);
 }

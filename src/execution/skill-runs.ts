@@ -1,5 +1,6 @@
 /** What the review of skills needs of executions: recordings of past ones, and runs of their tests. */
 
+import type { ExecutionId, PrincipalId } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { openJournals } from "./journal/open-journals.ts";
 import { createRunReader } from "./replay/read-run.ts";
@@ -18,12 +19,29 @@ interface SkillRunOptions
   readonly vault: { openSeal(): Promise<JournalOptions["seal"]> };
 }
 
+/** Completed executions, newest first. */
+type ListPrograms = (
+  limit: number,
+) => Promise<readonly { readonly execution: ExecutionId; readonly principal: PrincipalId; readonly source: string }[]>;
+
 /** Each opens a sandbox of its own, and nothing else. */
 export function createSkillRuns(options: SkillRunOptions): {
   readonly runTests: RunSkillTests;
   readonly readRun: ReadRun;
+  readonly listPrograms: ListPrograms;
 } {
   const { journal, store, vault, now } = options;
   const open = async () => openJournals({ ...journal, store: store.journals, seal: await vault.openSeal(), now });
-  return { runTests: createTestRunner(options), readRun: createRunReader({ ...options, openJournals: open }) };
+  const listPrograms: ListPrograms = async (limit) => {
+    const completed = await store.executions.list({ limit, state: "completed" });
+    const heads = await Promise.all(completed.map(({ id }) => store.executions.findHead(id)));
+    return heads.flatMap((head) =>
+      head ? [{ execution: head.id, principal: head.principal, source: head.sourceText }] : [],
+    );
+  };
+  return {
+    listPrograms,
+    runTests: createTestRunner(options),
+    readRun: createRunReader({ ...options, openJournals: open }),
+  };
 }

@@ -48,6 +48,16 @@ function toPurposeBytes(purpose: string, text: string): Uint8Array {
   return Buffer.from(`${purpose}\n${text}`);
 }
 
+/** True for what `signText` of this key returned, in any gateway. */
+export async function checkSignedText(
+  key: PublicKey,
+  signed: { readonly purpose: string; readonly text: string; readonly signature: string },
+): Promise<boolean> {
+  const parsed = toKeyObject(key);
+  const bytes = toPurposeBytes(signed.purpose, signed.text);
+  return parsed !== undefined && verifyBytes(null, bytes, parsed, Buffer.from(signed.signature, "base64url"));
+}
+
 /** Verifies signatures of one key on the thread pool. */
 export function createSignatureCheck(key: PublicKey): (statement: SignedStatement) => Promise<boolean> {
   const parsed = toKeyObject(key);

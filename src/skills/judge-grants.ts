@@ -64,7 +64,11 @@ export function restrictSnapshot(snapshot: CatalogSnapshot, grants: readonly Ski
 }
 
 /** A skill may do what the strictest of its tools does. */
-export function strictestEffect(grants: readonly SkillGrant[], snapshot: CatalogSnapshot): Effect {
+export function strictestEffect(
+  grants: readonly SkillGrant[],
+  snapshot: CatalogSnapshot,
+  least: Effect = "read",
+): Effect {
   const effects = grants.map(({ address, effect }) => findTool(snapshot, address)?.effect ?? effect);
-  return effects.reduce<Effect>((most, effect) => (RANKS[effect] > RANKS[most] ? effect : most), "read");
+  return effects.reduce<Effect>((most, effect) => (RANKS[effect] > RANKS[most] ? effect : most), least);
 }

@@ -1,27 +1,32 @@
 /** What people do with skills: submit, review, approve, reject, revoke, retire and roll back. No model can reach it. */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, defined } from "../domain/index.ts";
 import type { Principal } from "../domain/index.ts";
 import { checkProgram } from "./check-submission.ts";
 import { parseSkill } from "./parse-skill.ts";
+import { toPowerId } from "./powers.ts";
 import { toGrantId } from "./review/describe-changes.ts";
 import type { SkillReview } from "./review/review.ts";
-import { requirePassingTests, reviewVersion } from "./review-version.ts";
+import { findFailedTest, requirePassingTests, reviewVersion } from "./review-version.ts";
 import type { ReviewPowers } from "./review-version.ts";
-import { parseApproval } from "./sign-version.ts";
-import type { ParsedSkill, SkillFiles, SkillGrant, SkillState } from "./skill.ts";
-import { withLock } from "./verify-version.ts";
-import { checkPerson, checkReviewer, decide, findVersion, frozen } from "./versions.ts";
+import type { SkillUsageDesk } from "./open-usage.ts";
+import { eraseSignature, findForgery, parseApproval } from "./sign-version.ts";
+import type { ParsedSkill, SkillFiles, SkillGrant, SkillRow, SkillState } from "./skill.ts";
+import { readVersion, withLock } from "./verify-version.ts";
+import type { SkillVersion } from "./verify-version.ts";
+import { checkOperator, checkPerson, checkReviewer, decide, findVersion, frozen } from "./versions.ts";
 import { getVersion, insert, listSkill, notFound, sign } from "./versions.ts";
 import type { ListedSkill, SkillChoice, SubmittedSkill } from "./versions.ts";
 
-export type DeskPowers = ReviewPowers;
+export interface DeskPowers extends ReviewPowers, SkillUsageDesk {}
 
 type GrantList = readonly SkillGrant[];
 
 export interface Approve extends SkillChoice {
   /** Grants that are refused, by id or by the name of the tool. */
   readonly without?: readonly string[] | undefined;
+  /** Powers that are granted, by id: those go beyond the caller, so none is granted by default. */
+  readonly grant?: readonly string[] | undefined;
   /** Each grant by its id, decided one by one: then one that is missing is an error. */
   readonly grants?: Readonly<Record<string, boolean>> | undefined;
   readonly note?: string | undefined;
@@ -29,7 +34,7 @@ export interface Approve extends SkillChoice {
 
 type Bind = (skill: Pick<ParsedSkill, "requests">) => Promise<GrantList>;
 
-export interface SkillDesk {
+export interface SkillDesk extends SkillUsageDesk {
   /** Stores a version that waits for review, if its program may run with these grants. */
   submit(submitted: SubmittedSkill, by: Principal): Promise<ListedSkill>;
   /** By name; of each the newest version first. */
@@ -49,33 +54,36 @@ export interface SkillDesk {
   thaw(choice: SkillChoice, bind: Bind, by: Principal): Promise<ListedSkill>;
   /** The files of an approved version, with its lock. */
   exportFiles(choice: SkillChoice): Promise<{ readonly skill: ListedSkill; readonly files: SkillFiles }>;
-  /** Verifies every approved version: signature, bytes and folder. */
+  /** Verifies every approved version: signature, bytes, folder and tests. One whose tests fail is frozen from then on. */
   verify(): Promise<readonly ListedSkill[]>;
+  /** Signs from now on with another key. Approvals that are valid now stay valid. */
+  rotateKey(by: Principal): Promise<{ readonly from: string; readonly to: string }>;
   /** Writes the approved files to the folder of skills again, over changed ones. */
   restore(choice: SkillChoice, by: Principal): Promise<ListedSkill>;
 }
 
 export function openSkillDesk(powers: DeskPowers): SkillDesk {
-  const { store } = powers;
   return {
+    usage: () => powers.usage(),
     async submit(submitted, by) {
       checkPerson(by);
       const skill = parseSkill(submitted.files);
       checkProgram(skill, submitted.grants, powers.analysis);
-      await requirePassingTests(skill, submitted.grants, powers);
+      const wanted = skill.wants.map(({ power }) => power);
+      await requirePassingTests({ ...skill, grants: submitted.grants, powers: wanted }, powers);
       return insert(submitted, by, powers);
     },
     async list() {
-      const rows = (await store.list()).toSorted((a, b) => (a.name === b.name ? b.version - a.version : 0));
+      const rows = (await powers.store.list()).toSorted((a, b) => (a.name === b.name ? b.version - a.version : 0));
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },
     show: (choice) => show(choice, powers),
     async approve(choice, by) {
       checkReviewer(by);
       const row = await findVersion(choice, ["pending_review"], powers);
-      const { skill, grants } = await getVersion(row, powers);
-      const granted = decideGrants(grants, choice);
-      await requirePassingTests(skill, granted, powers);
+      const version = await getVersion(row, powers);
+      const granted = decideGrants(version, choice);
+      await requirePassingTests({ ...version.skill, ...granted }, powers);
       return sign(row, granted, { by, action: "approved", note: choice.note }, powers);
     },
     async reject(choice, reason, by) {
@@ -92,9 +100,12 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
     async thaw(choice, bind, by) {
       checkReviewer(by);
       const row = await findVersion(choice, ["approved"], powers);
-      const { skill, grants } = await getVersion(row, powers);
-      const kept = skill.requests.filter(({ tool }) => grants.some(({ address }) => address === tool));
-      return sign(row, await bind({ requests: kept }), { by, action: "thawed" }, powers);
+      const { skill, grants, powers: kept } = await getVersion(row, powers);
+      const tools = skill.requests.filter(({ tool }) => grants.some(({ address }) => address === tool));
+      const bound = { grants: await bind({ requests: tools }), powers: kept };
+      await requirePassingTests({ ...skill, ...bound }, powers);
+      await powers.failing.set(row, undefined);
+      return sign(row, bound, { by, action: "thawed" }, powers);
     },
     async exportFiles(choice) {
       const row = await findVersion(choice, ["approved"], powers);
@@ -103,9 +114,11 @@ export function openSkillDesk(powers: DeskPowers): SkillDesk {
       return { skill, files: withLock(await getVersion(row, powers)) };
     },
     async verify() {
-      const rows = (await store.list()).filter(({ state }) => state === "approved");
+      const rows = (await powers.store.list()).filter(({ state }) => state === "approved");
+      for (const row of rows) await verifyTests(row, powers);
       return Promise.all(rows.map((row) => listSkill(row, powers)));
     },
+    rotateKey: (by) => rotateKey(by, powers),
     restore: (choice, by) => restore(choice, by, powers),
   };
 }
@@ -128,7 +141,8 @@ async function withdraw(choice: SkillChoice, how: Withdrawal, powers: DeskPowers
   checkReviewer(by);
   const row = await findVersion(choice, states, powers);
   const why = reason === undefined ? {} : { note: reason, detail: { reason } };
-  const withdrawn = await decide(row, to, { by, ...why }, powers);
+  const signature = to === "revoked" ? eraseSignature(row.signature) : undefined;
+  const withdrawn = await decide(row, to, { by, ...why, ...defined({ signature }) }, powers);
   if (row.state === "approved") await powers.folder?.remove(row.name);
   return listSkill(withdrawn, powers);
 }
@@ -141,6 +155,31 @@ async function rollback({ name, version }: SkillChoice, by: Principal, powers: D
   if (!earlier) throw notFound(`${name} has no earlier approved version to go back to`);
   const { files, grants } = await getVersion(earlier, powers);
   return insert({ files, grants, origin: { kind: "rollback", version: earlier.version } }, by, powers);
+}
+
+async function verifyTests(row: SkillRow, powers: DeskPowers): Promise<void> {
+  const version = await readVersion(row, powers);
+  if (!version.ok) return;
+  const problem = await findFailedTest({ ...version.skill, ...version }, powers);
+  const isNews = await powers.failing.set(row, problem);
+  const { name, version: number } = row;
+  const detail = { version: number, problem: problem ?? null };
+  const action = problem === undefined ? "skill.tests_passed" : "skill.frozen";
+  if (isNews) await powers.ledger.write({ actor: "gateway", action, subject: name, detail });
+}
+
+async function rotateKey(by: Principal, powers: DeskPowers) {
+  checkOperator(by);
+  const { store, keys, ledger } = powers;
+  const rows = await store.list();
+  const valid = await Promise.all(
+    rows.map(async (row) => (await findForgery(row, keys)) === undefined && row.signature),
+  );
+  const signatures = valid.flatMap((text) => (text ? (parseApproval(text)?.signature ?? []) : []));
+  const rotated = await keys.rotate(signatures);
+  const detail = { ...rotated, approvals: signatures.length };
+  await ledger.write({ actor: by.id, action: "skill.key_rotated", subject: "skills", detail }, "flushed");
+  return rotated;
 }
 
 async function restore(choice: SkillChoice, by: Principal, powers: DeskPowers): Promise<ListedSkill> {
@@ -156,21 +195,29 @@ async function restore(choice: SkillChoice, by: Principal, powers: DeskPowers): 
   return listSkill(row, powers);
 }
 
-function decideGrants(grants: GrantList, { without = [], grants: decided }: Approve): GrantList {
-  const ids = new Map(grants.map((grant) => [toGrantId(grant.address), grant]));
-  const isNamed = (name: string): boolean => ids.has(name) || ids.has(toGrantId(name));
-  const unknown = [...without, ...Object.keys(decided ?? {})].find((name) => !isNamed(name));
+type Granted = Pick<SkillVersion, "grants" | "powers">;
+
+function decideGrants({ grants, powers }: Granted, { without = [], grant = [], grants: decided }: Approve): Granted {
+  const tools = new Map(grants.map((one) => [toGrantId(one.address), one]));
+  const wanted = new Map(powers.map((power) => [toPowerId(power), power]));
+  const ids = [...tools.keys(), ...wanted.keys()];
+  const isNamed = (name: string): boolean => ids.includes(name) || ids.includes(toGrantId(name));
+  const unknown = [...without, ...grant, ...Object.keys(decided ?? {})].find((name) => !isNamed(name));
   if (unknown !== undefined) throw notFound(`The skill does not ask for ${JSON.stringify(unknown)}`);
-  const open = decided && [...ids.keys()].find((id) => decided[id] === undefined);
+  const isRefused = (id: string): boolean => without.some((name) => id === name || id === toGrantId(name));
+  const isDecided = (id: string): boolean =>
+    decided ? decided[id] !== undefined : tools.has(id) || grant.includes(id) || isRefused(id);
+  const open = ids.find((id) => !isDecided(id));
   if (open !== undefined) throw undecided(open);
-  return [...ids].flatMap(([id, grant]) => {
-    const isRefused = without.includes(id) || without.includes(grant.address) || decided?.[id] === false;
-    return isRefused ? [] : [grant];
-  });
+  const isGranted = ([id]: readonly [string, unknown]): boolean => !isRefused(id) && decided?.[id] !== false;
+  return {
+    grants: [...tools].filter(isGranted).map(([, one]) => one),
+    powers: [...wanted].filter(isGranted).map(([, power]) => power),
+  };
 }
 
 function undecided(id: string): GloveboxError {
   return new GloveboxError("REQUEST_INVALID", `The grant ${id} is not decided`, {
-    hint: "Decide about each grant of the version, true or false",
+    hint: `Hosts and secrets go beyond the caller: decide with \`--grant ${id}\` or \`--without ${id}\``,
   });
 }

@@ -93,9 +93,9 @@ export default defineSkill({
       { "skill.ts": SKILL_TS.replace("shop.list", "*") },
       /`needs` of skill\.ts is not valid at tools\.0/,
     ],
-    "a host as need": [
-      { "skill.ts": SKILL_TS.replace("needs: {", 'needs: { hosts: ["a.example"],') },
-      /grants tools only/,
+    "a module as need": [
+      { "skill.ts": SKILL_TS.replace("needs: {", 'needs: { modules: ["csv"],') },
+      /grants no modules/,
     ],
     "a test of another form": [{ "tests/a.json": "[]" }, /tests\/a\.json is not valid/],
   };

@@ -7,8 +7,9 @@ import { readSkill } from "../analysis/index.ts";
 import { GloveboxError, defined, parseJson, parseToolAddress } from "../domain/index.ts";
 import type { Json, ToolAddress } from "../domain/index.ts";
 import { cleanText } from "../text/index.ts";
+import { POWER_NEEDS, toWanted } from "./powers.ts";
 import { MOST_BYTES, SKILLS, withoutLock } from "./skill.ts";
-import type { ParsedSkill, SkillFiles, SkillTest, WantedTool } from "./skill.ts";
+import type { ParsedSkill, SkillFiles, SkillTest } from "./skill.ts";
 
 const PATHS = /^(?:SKILL\.md|skill\.ts|tests\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.json)$/;
 const FRONT = /^---\n([\s\S]*?)\n---(?:\n|$)/;
@@ -30,14 +31,13 @@ const FRONTMATTER = z.strictObject({
 });
 
 const address = z.string().refine((text) => parseToolAddress(text) !== undefined, "expected server.tool");
-const none = z.array(z.unknown()).max(0, "this version grants tools only").optional();
+const none = z.array(z.unknown()).max(0, "this version grants no modules").optional();
 const NEEDS = z.strictObject({
   tools: z
     .array(z.union([address, z.strictObject({ tool: address, reason: shortText })]))
     .max(MOST_TOOLS)
     .default([]),
-  hosts: none,
-  secrets: none,
+  ...POWER_NEEDS,
   modules: none,
 });
 
@@ -79,7 +79,7 @@ export function parseSkill(all: SkillFiles): ParsedSkill {
     metadata,
     input,
     program,
-    requests: parseNeeds(needs),
+    ...parseNeeds(needs),
     tests: [...texts].filter(([path]) => path.startsWith("tests/")).map(([path, text]) => parseTest(path, text)),
   };
 }
@@ -127,8 +127,8 @@ export function toAddress(name: string): ToolAddress {
   throw invalid(`A skill cannot be named ${JSON.stringify(name)}`, "Choose another name in SKILL.md");
 }
 
-function parseNeeds(raw: Json): readonly WantedTool[] {
-  const { tools } = check(NEEDS, raw, "`needs` of skill.ts");
+function parseNeeds(raw: Json): Pick<ParsedSkill, "requests" | "wants"> {
+  const { tools, hosts, secrets } = check(NEEDS, raw, "`needs` of skill.ts");
   const requests = tools.map((one) => (typeof one === "string" ? { tool: one, reason: "" } : one));
   const parsed = requests.flatMap(({ tool: text, reason }) => {
     const tool = parseToolAddress(text);
@@ -138,7 +138,7 @@ function parseNeeds(raw: Json): readonly WantedTool[] {
   if (twice) throw invalid(`\`needs\` of skill.ts lists ${twice.tool} twice`, "List each tool once");
   const own = parsed.find(({ tool }) => tool.startsWith("glovebox."));
   if (own) throw invalid(`A skill cannot ask for ${own.tool}`, "It can call tools of servers, and other skills");
-  return parsed;
+  return { requests: parsed, wants: toWanted({ hosts, secrets }) };
 }
 
 function parseTest(file: string, text: string): SkillTest {

@@ -23,7 +23,10 @@ export async function reviewVersion(row: SkillRow, powers: ReviewPowers): Promis
   const { skill, files, grants } = version;
   const before = await findBefore(row, powers);
   const [now, then] = [{ ...version, version: row.version }, before && { ...before, version: before.row.version }];
-  const [others, runs] = await Promise.all([listOthers(row.name, powers), replayTests(skill, grants, powers)]);
+  const [others, runs] = await Promise.all([
+    listOthers(row.name, powers),
+    replayTests({ ...skill, ...version }, powers),
+  ]);
   return {
     ...(await listSkill(row, powers)),
     address: row.address,
@@ -86,24 +89,24 @@ async function listOthers(name: string, powers: ReviewPowers): Promise<readonly 
 
 const SIMILAR: ReadonlySet<SkillRow["state"]> = new Set(["pending_review", "approved"]);
 
+/** A program with its tests, and what it is granted. */
+type Tested = Pick<ParsedSkill, "program" | "tests"> & Pick<SkillVersion, "grants" | "powers">;
+
 function replayTests(
-  { program, tests }: Pick<ParsedSkill, "program" | "tests">,
-  grants: readonly SkillGrant[],
+  { program, tests, grants, powers: extra }: Tested,
   { runTests }: Pick<ReviewPowers, "runTests">,
 ): Promise<readonly TestRun[]> {
-  return runTests({ source: program, namespaces: toNamespaces(grants), tests });
+  const secrets = extra.flatMap((power) => (power.kind === "secret" ? [power.name] : []));
+  const network = extra.some(({ kind }) => kind === "host");
+  return runTests({ source: program, namespaces: toNamespaces(grants), tests, network, secrets });
 }
 
 /**
  * Rejects with REQUEST_INVALID unless every test passes on every engine with these grants. A skill whose output depends on
  * the engine fails on one of them.
  */
-export async function requirePassingTests(
-  skill: Pick<ParsedSkill, "program" | "tests">,
-  grants: readonly SkillGrant[],
-  powers: Pick<ReviewPowers, "runTests">,
-): Promise<void> {
-  const problem = await findFailedTest(skill, grants, powers);
+export async function requirePassingTests(skill: Tested, powers: Pick<ReviewPowers, "runTests">): Promise<void> {
+  const problem = await findFailedTest(skill, powers);
   if (problem === undefined) return;
   throw new GloveboxError("REQUEST_INVALID", problem, {
     hint: "Record the test again, or repair skill.ts: tests are replayed with their recorded answers",
@@ -112,11 +115,10 @@ export async function requirePassingTests(
 
 /** In words; `undefined` if all pass. */
 export async function findFailedTest(
-  skill: Pick<ParsedSkill, "program" | "tests">,
-  grants: readonly SkillGrant[],
+  skill: Tested,
   powers: Pick<ReviewPowers, "runTests">,
 ): Promise<string | undefined> {
-  const runs = await replayTests(skill, grants, powers);
+  const runs = await replayTests(skill, powers);
   const failed = runs.find(({ problem }) => problem !== undefined);
   if (!failed) return undefined;
   const passes = runs.find(({ file, problem }) => file === failed.file && problem === undefined);

@@ -2,14 +2,12 @@
 
 import { z } from "zod";
 
-import { parsePublicKey } from "../ledger/index.ts";
-import type { createSigner } from "../ledger/index.ts";
+import { checkSignedText, parsePublicKey } from "../ledger/index.ts";
 import { canonicalJson, parseConnectorId, parseDigest, parseJson, parseToolAddress } from "../domain/index.ts";
 import type { Digest, Instant, Json } from "../domain/index.ts";
+import { parsePower } from "./powers.ts";
+import type { SkillKeys } from "./keys/open-keyring.ts";
 import type { FileDigests, SkillGrant, SkillRow } from "./skill.ts";
-
-/** The key of this gateway. */
-export type SkillSigner = Pick<ReturnType<typeof createSigner>, "key" | "signText" | "checkText">;
 
 const PURPOSE = "glovebox skill approval, version 1";
 
@@ -17,7 +15,7 @@ const parsedBy = <Value>(parse: (raw: unknown) => Value | undefined) =>
   z.custom<Value>((raw) => parse(raw) !== undefined);
 
 const APPROVAL = z.strictObject({
-  reviewer: z.string(),
+  reviewer: z.string().max(1_024),
   at: z.int(),
   /** The reviewer is the author, which only a gateway without logins permits. */
   selfReviewed: z.boolean(),
@@ -38,24 +36,35 @@ const GRANTS = z.array(
 );
 
 /** What is signed besides the reviewer. */
-type SignedRow = Pick<SkillRow, "name" | "version" | "address" | "digest" | "files" | "grants" | "author">;
+export type SignedRow = Pick<SkillRow, "name" | "version" | "address" | "digest" | "files" | "grants" | "author">;
 
 export async function signVersion(
   row: SignedRow,
   approval: { readonly reviewer: string; readonly at: Instant; readonly selfReviewed: boolean },
-  signer: SkillSigner,
+  keys: SkillKeys,
 ): Promise<SkillApproval> {
-  return { ...approval, key: signer.key, signature: await signer.signText(PURPOSE, toText(row, approval)) };
+  return { ...approval, ...(await keys.sign(PURPOSE, toText(row, approval))) };
 }
 
 /** Returns what is wrong with the signature of a row; `undefined` if this gateway signed exactly this. */
-export async function findForgery(row: SkillRow, signer: SkillSigner): Promise<string | undefined> {
+export async function findForgery(row: SkillRow, keys: SkillKeys): Promise<string | undefined> {
   const approval = parseApproval(row.signature);
   if (!approval) return "its approval is not signed";
-  if (approval.key !== signer.key) return `its approval is signed by the key ${approval.key} of another gateway`;
-  const { signature, key: _, ...signed } = approval;
-  const isGood = await signer.checkText(PURPOSE, toText(row, signed), signature);
-  return isGood ? undefined : "its record was changed after its approval";
+  const { signature, key, ...signed } = approval;
+  return keys.findFault({ key, signature, purpose: PURPOSE, text: toText(row, signed) });
+}
+
+/** For a version that is revoked: its approval stays readable and proves nothing any more. */
+export function eraseSignature(text: string | null): string | undefined {
+  const approval = parseApproval(text);
+  return approval && JSON.stringify({ ...approval, signature: ERASED });
+}
+
+const ERASED = "A".repeat(86);
+
+/** Whether the key that an approval names made its signature, whichever gateway has that key. */
+export async function isSignedBy(row: SignedRow, { signature, key, ...signed }: SkillApproval): Promise<boolean> {
+  return checkSignedText(key, { purpose: PURPOSE, text: toText(row, signed), signature });
 }
 
 function toText(
@@ -74,6 +83,8 @@ export function parseFiles(text: string): FileDigests | undefined {
   return FILES.safeParse(parseJson(text)).data;
 }
 
+/** The tools among stored grants; `undefined` if anything else is there than tools and powers. */
 export function parseGrants(text: string): readonly SkillGrant[] | undefined {
-  return GRANTS.safeParse(parseJson(text)).data;
+  const all = parseJson(text);
+  return Array.isArray(all) ? GRANTS.safeParse(all.filter((one: unknown) => !parsePower(one))).data : undefined;
 }

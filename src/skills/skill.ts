@@ -2,6 +2,7 @@
 
 import type { ConnectorId, Digest, Effect, Json, JsonSchema, Namespace, ToolAddress } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
+import type { WantedPower } from "./powers.ts";
 import { digestOf } from "../text/index.ts";
 
 /** The namespace of skills in programs, and their connector: no upstream can have this namespace. */
@@ -55,6 +56,9 @@ export type RunTests = (job: {
   readonly source: string;
   readonly namespaces: readonly Namespace[];
   readonly tests: readonly SkillTest[];
+  /** It has `fetch`, and these secrets as tokens. */
+  readonly network?: boolean;
+  readonly secrets?: readonly string[];
 }) => Promise<readonly TestRun[]>;
 
 export interface ParsedSkill {
@@ -69,6 +73,8 @@ export interface ParsedSkill {
   readonly output?: JsonSchema;
   readonly program: string;
   readonly requests: readonly WantedTool[];
+  /** What it asks for besides tools. */
+  readonly wants: readonly WantedPower[];
   readonly tests: readonly SkillTest[];
 }
 

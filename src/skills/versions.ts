@@ -139,19 +139,19 @@ interface Signing {
 /** Staged first and published last: a process that dies in between leaves the folder to the next one that looks. */
 export async function sign(
   row: SkillRow,
-  granted: readonly SkillGrant[],
+  granted: Pick<SkillVersion, "grants" | "powers">,
   { by, action, note }: Signing,
   powers: ChangePowers,
 ): Promise<ListedSkill> {
-  const { folder, signer, now, separates } = powers;
+  const { folder, keys, now, separates } = powers;
   const selfReviewed = isAuthor(row, by);
   const refusal = findRefusal(row, by, separates);
   if (refusal !== undefined) throw denied(refusal);
   const { files } = await getVersion(row, powers);
-  const [at, grants] = [now(), JSON.stringify(granted)];
-  const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, signer);
+  const [at, grants] = [now(), JSON.stringify([...granted.grants, ...granted.powers])];
+  const approval = await signVersion({ ...row, grants }, { reviewer: by.id, at, selfReviewed }, keys);
   const signature = JSON.stringify(approval);
-  await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files, grants: granted }));
+  await folder?.stage(row.name, row.version, withLock({ row: { ...row, grants, signature }, files }));
   const detail = { selfReviewed, key: approval.key };
   const change = { by, action, at, grants, signature, detail, ...defined({ note }) };
   const signed = await decide(row, "approved", change, powers);
@@ -167,9 +167,10 @@ export async function insert(
 ): Promise<ListedSkill> {
   const { store, ledger, now } = powers;
   const files = withoutLock(all);
-  const { name, address } = parseSkill(files);
+  const { name, address, wants } = parseSkill(files);
   const digests = digestFiles(files);
-  const [digest, grants] = [digestSkill(digests), JSON.stringify(granted)];
+  const grants = JSON.stringify([...granted, ...wants.map(({ power }) => power)]);
+  const digest = digestSkill(digests);
   const waiting = (await store.versions(name)).find((row) => row.state === "pending_review" && row.digest === digest);
   if (waiting?.grants === grants) return listSkill(waiting, powers);
   await ledger.write({ actor: by.id, action: "skill.submitted", subject: name, detail: { digest, origin } }, "flushed");
@@ -199,6 +200,10 @@ export function checkPerson({ kind, id }: Principal): void {
 
 export function checkReviewer(by: Principal): void {
   if (!hasRole(by, "reviewer", "operator")) throw denied(`${by.id} (kind: ${by.kind}) cannot decide about a skill`);
+}
+
+export function checkOperator(by: Principal): void {
+  if (!hasRole(by, "operator")) throw denied(`${by.id} (kind: ${by.kind}) is not an operator`);
 }
 
 export function frozen({ name, version }: SkillRow, problem: string): GloveboxError {

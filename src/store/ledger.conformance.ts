@@ -27,6 +27,8 @@ export function describeSearch(open: () => Promise<Store>): void {
     ["everything, newest first", {}, [6, 5, 4, 3, 2, 1]],
     ["by actor", { actor: "bob" }, [5, 4]],
     ["by subject", { subject: "files.read" }, [3, 2]],
+    ["by the namespace of a subject", { subject: "files.*" }, [4, 3, 2]],
+    ["by a namespace, and not by the beginning of one", { subject: "file.*" }, []],
     ["by action", { action: "call.ended" }, [4, 3]],
     ["by the noun of an action, and not by its beginning", { action: "call" }, [4, 3, 2]],
     ["by outcome", { outcome: "error" }, [3]],

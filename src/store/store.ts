@@ -54,7 +54,7 @@ export type AppendOutcome = "appended" | "taken";
 export interface LedgerQuery {
   readonly limit: number;
   readonly actor?: string;
-  /** The exact subject, such as the address of a tool. */
+  /** The exact subject, such as the address of a tool, or all of a namespace, such as `skills.*`. */
   readonly subject?: string;
   /** Such as `call.ended`, or the part before the dot. */
   readonly action?: string;

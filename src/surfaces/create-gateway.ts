@@ -21,6 +21,7 @@ type Taken =
   | "metrics"
   | "onApprovalRequested"
   | "people"
+  | "skillFiles"
   | "skills";
 
 interface GatewayParts extends Pick<Gateway, Taken | "patienceMs"> {

@@ -11,6 +11,7 @@ import type {
   JsonObject,
   Principal,
   PublicError,
+  Tool,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { ApprovalDesk, createClientApprovals } from "../policy/index.ts";
@@ -95,6 +96,11 @@ export interface Gateway extends AsyncDisposable, GatewayExecutions {
   readonly approvals: ApprovalDesk;
   /** Versions of skills. For operators' surfaces only, never for MCP. */
   readonly skills: GatewaySkills;
+  /**
+   * The files of an approved skill, verified now. Rejects with SKILL_NOT_APPROVED or SKILL_FROZEN. Absent unless skills are
+   * served over MCP.
+   */
+  readonly skillFiles?: (tool: Tool) => Promise<ReadonlyMap<string, Uint8Array>>;
   /** How a person reaches a waiting approval. */
   readonly people: PeopleGuide;
   /** Calls the listener for every new approval, whichever process requested it. Returns a function that removes it. */

@@ -35,6 +35,8 @@ const UNNAMED = "value";
 export interface SkillMaterial {
   /** In source order. */
   readonly literals: readonly ProgramLiteral[];
+  /** The code with its literals cut out: programs that differ only in literals have the same. */
+  readonly skeleton: string;
   /** Whether it reads the `input` of its execution. */
   readonly readsInput: boolean;
   /** Every name in it: a new name must be none of them. */
@@ -59,12 +61,23 @@ export function readMaterial(program: Program, namespaces: readonly Namespace[])
     ({ end } = node);
     found.push({ start: node.start, end, value, ...judge(node, value, { tree, names }) });
   }
+  const literals = found.toSorted((a, b) => a.start - b.start);
   return {
-    literals: found.toSorted((a, b) => a.start - b.start),
+    literals,
+    skeleton: cutOut(javascript, literals),
     readsInput: names.globals.mentions.has("input"),
     names: new Set(tree.nodes.flatMap((node) => (node.type === "Identifier" ? [node.name] : []))),
     rewrite: (replacements) => rewriteProgram(program, replacements),
   };
+}
+
+function cutOut(javascript: string, literals: readonly ProgramLiteral[]): string {
+  let [cut, at] = ["", 0];
+  for (const { start, end, value } of literals) {
+    cut += `${javascript.slice(at, start)}\0${Array.isArray(value) ? "array" : typeof value}\0`;
+    at = end;
+  }
+  return cut + javascript.slice(at);
 }
 
 /** `undefined` for what is not a literal: also for `null`, which has no type to take instead. */

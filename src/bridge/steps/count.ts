@@ -1,17 +1,24 @@
 /** Steps that count calls: those under way, all of them, and those that may run at once. */
 
-import type { Crossing } from "../crossing.ts";
+import type { BridgeState, Crossing } from "../crossing.ts";
 import { nameOf } from "./find-tool.ts";
 
 export function track({ bridge }: Crossing): void {
   bridge.openCalls += 1;
-  bridge.options.onCalls?.(bridge.openCalls);
+  // A skill with open calls waits for nothing else: they count in its place.
+  countOpen(bridge, bridge.under !== undefined && bridge.openCalls === 1 ? 0 : 1);
 }
 
 export function untrack({ bridge }: Crossing): void {
   bridge.openCalls -= 1;
-  bridge.options.onCalls?.(bridge.openCalls);
+  countOpen(bridge, bridge.under !== undefined && bridge.openCalls === 0 ? 0 : -1);
   if (bridge.openCalls === 0) for (const resolve of bridge.idle.splice(0)) resolve();
+}
+
+/** Of the program and its skills together. */
+export function countOpen({ counted, options }: BridgeState, by: number): void {
+  counted.open += by;
+  options.onCalls?.(counted.open);
 }
 
 /** Refused attempts count too: otherwise a program could probe names for free. */

@@ -2,11 +2,11 @@
 
 import { INTENTS } from "./intents.ts";
 import { LIFE_TOPICS } from "./life-topics.ts";
-import { TRANSLATIONS } from "./other-languages.ts";
 import { PHRASES } from "./phrases.ts";
 import { splitWords, stem } from "./split-terms.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
 import { TOPICS } from "./topics.ts";
+import { pairsOf, translateWord } from "./translate.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { WORK_TOPICS } from "./work-topics.ts";
 
@@ -29,6 +29,8 @@ const SIMILAR_WEIGHT = 0.8;
 const PREFIX_WEIGHT = 0.7;
 const GUESSED_SYNONYM = 0.8;
 const TRANSLATED_WEIGHT = 0.9;
+/** The pairs of characters of a word in Chinese. */
+const PAIRS_WEIGHT = 0.9;
 /** A name that shares most of its letters with a word of another language. */
 const ALIKE_WEIGHT = 0.6;
 const MEANT_WEIGHT = 0.7;
@@ -46,6 +48,7 @@ const LITERALS: readonly { readonly pattern: RegExp; readonly kind: string; read
   { pattern: /[\w.+-]{1,64}@[\w.-]{1,255}/g, kind: "#mail" },
   { pattern: /\bhttps?:\/\/\S{1,500}/gi, kind: "#url", term: "url" },
   { pattern: /\b[\w-]{1,64}\.(?:com|org|net|io|dev|edu|gov|app)\b(?:\/\S{0,500})?/gi, kind: "#url", term: "url" },
+  { pattern: /(?<![\w:/.-])(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.-]{1,128}){2,16}[/\\]?/g, kind: "#file", term: "file" },
   {
     pattern:
       /[\w-]{0,64}\.(?:txt|md|json|jsonl|ya?ml|csv|tsv|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|html?|css|jsx?|tsx?|py|rs|java|sh|log|xml|toml|ini|env|zip|gz|tar|mp[34]|wav)\b/gi,
@@ -75,8 +78,6 @@ const KEPT_KINDS: ReadonlySet<string> = new Set(["#number", "#clock"]);
 
 /** Computed at the first search, not at the start. */
 let computed: ReadonlyMap<string, readonly Alternative[]> | undefined;
-let computedTranslations: ReadonlyMap<string, string> | undefined;
-let computedRoots: ReadonlyMap<string, string> | undefined;
 let computedIntents: readonly { readonly groups: readonly ReadonlySet<string>[]; readonly means: readonly string[] }[];
 
 /** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
@@ -91,12 +92,15 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Query
   const joined = used.slice(1).map((term, at) => `${used[at]}${term}`);
   const known = joined.filter((term) => vocabulary.has(term));
   const pairs = used.slice(1).flatMap((term, at) => related().get(`${used[at]} ${term}`) ?? []);
-  const translated = new Map(chosen.map((word) => [word, translate(word, vocabulary)]));
+  const translated = new Map(chosen.map((word) => [word, isKnown(word, vocabulary) ? [] : translateWord(word)]));
   const isForeign = [...translated.values()].some((terms) => terms.length > 0);
   const singles = [...new Map(chosen.map((word) => [stem(word), word]))].map(([term, word]) => {
     const terms = translated.get(word) ?? [];
-    if (terms.length > 0) return toTranslated(terms);
+    const twos = pairsOf(word).slice(0, MAX_WORDS);
+    const parts = twos.length > 0 ? [{ terms: twos, weight: PAIRS_WEIGHT }] : [];
+    if (terms.length > 0) return [...toTranslated(terms), ...parts];
     const wanted = toWanted(word, vocabulary, { isName: names.has(word), isForeign });
+    if (parts.length > 0) return [...wanted, ...parts];
     return LIGHT_VERBS.has(term) ? wanted.map((one) => ({ ...one, weight: one.weight * LIGHT_WEIGHT })) : wanted;
   });
   return [
@@ -143,55 +147,11 @@ function intents(): typeof computedIntents {
   return computedIntents;
 }
 
-/** The English words that a word of another language stands for; none if a tool or a synonym has the word itself. */
-function translate(word: string, vocabulary: Vocabulary): readonly string[] {
+/** If a tool or a synonym has the word itself, it is not translated. Pairs of Chinese characters are not words. */
+function isKnown(word: string, vocabulary: Vocabulary): boolean {
   const term = stem(word);
-  if (vocabulary.has(term) || related().has(term)) return [];
-  const all = translations();
-  const plain = toPlain(word);
-  if (/\p{Lo}/u.test(plain)) return [...all].filter(([key]) => plain.includes(key)).map(([, english]) => english);
-  for (let end = plain.length; end >= Math.max(4, plain.length - MAX_ENDING); end -= 1) {
-    const english =
-      all.get(plain.slice(0, end)) ?? (end >= plain.length - 1 ? roots().get(plain.slice(0, end)) : undefined);
-    if (english !== undefined) return [english];
-  }
-  return [];
-}
-
-/** The letters that an inflection may add. */
-const MAX_ENDING = 2;
-const MIN_ROOT = 5;
-
-/** Without accents: `öffnen` → `offnen`. */
-function toPlain(word: string): string {
-  return word
-    .replaceAll("ß", "ss")
-    .normalize("NFD")
-    .replaceAll(/\p{Mn}/gu, "")
-    .normalize("NFC");
-}
-
-function translations(): ReadonlyMap<string, string> {
-  computedTranslations ??= createTranslations();
-  return computedTranslations;
-}
-
-function createTranslations(): ReadonlyMap<string, string> {
-  const words = TRANSLATIONS.flatMap((line) => {
-    const [english = "", others = ""] = line.split(": ");
-    return others.split(" ").map((other) => [toPlain(other), stem(english)] as const);
-  });
-  return new Map(words);
-}
-
-/** `offne` of `offnen`: an inflection may change one letter, as `quanta` of `quanto`, and not more, as `quantum`. */
-function roots(): ReadonlyMap<string, string> {
-  computedRoots ??= new Map(
-    [...translations()]
-      .filter(([word]) => word.length > MIN_ROOT)
-      .map(([word, english]) => [word.slice(0, -1), english] as const),
-  );
-  return computedRoots;
+  if (pairsOf(word).length > 0) return false;
+  return vocabulary.has(term) || related().has(term);
 }
 
 function toTranslated(terms: readonly string[]): QueryWord {
@@ -211,7 +171,7 @@ function toWanted(
   const itself = { terms: [term], weight: 1 };
   const near = related().get(term) ?? related().get(term.replace(/s$/, "")) ?? [];
   if (vocabulary.has(term)) return [itself, ...near];
-  const guessed = isForeign || isName ? [] : guess(word, vocabulary);
+  const guessed = isForeign || isName ? [] : guess(word, vocabulary, near.length > 0);
   // The correction of a typo has synonyms too, which are one step further away.
   const meant = guessed.flatMap(({ terms, weight }) =>
     terms.flatMap((one) =>
@@ -226,11 +186,12 @@ function toWanted(
 /** `reassign`, `resend`, `subfolder`. */
 const PREFIXED = /^(?:re|sub)(\w{3,})$/u;
 
-function guess(word: string, vocabulary: Vocabulary): readonly Alternative[] {
+/** A word that has synonyms is not a typo of another one: `stay` is not `stat`. */
+function guess(word: string, vocabulary: Vocabulary, isWord: boolean): readonly Alternative[] {
   const term = stem(word);
   // A whole word is not the beginning of another one: `station` is not short for `status`.
   const longer = vocabulary.findLonger(word);
-  const similar = word.length >= MIN_TYPO_LENGTH ? vocabulary.findSimilar(term) : [];
+  const similar = word.length >= MIN_TYPO_LENGTH && !isWord ? vocabulary.findSimilar(term) : [];
   const [, root = ""] = PREFIXED.exec(term) ?? [];
   return [
     ...longer.map((one) => ({ terms: [one], weight: PREFIX_WEIGHT * Math.sqrt(term.length / one.length) })),

@@ -9,6 +9,8 @@ export const PHRASES: readonly (readonly [pattern: RegExp, meaning: string])[] =
     /^\W*(?:please )?(?:(?:find|get|need|search for|look for|looking for|use|i need|is there) )?(?:me )?(?:an? |any |some |the |suitable )*tools? (?:(?:that|which) (?:can |could |will |is able to )?|capable of |able to |to |for |related to )/gi,
     "",
   ],
+  // `AI-related news`: the news are not related to something else.
+  [/-(?:related|based)\b/gi, " "],
   // When something happens is an argument of a tool, not its purpose.
   [
     /\b(?:next|last|this|coming|past) (?:few |two |three )?(?:minutes?|hours?|days?|weeks?|weekend|months?|quarter|years?|time|morning|afternoon|evening|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/gi,

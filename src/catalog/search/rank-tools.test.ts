@@ -159,3 +159,42 @@ it("a name is not taken for the beginning of a word, and a prefix is taken off",
   assert.deepEqual(namesOf("what is there about ana"), ["analyze_text"]);
   assert.deepEqual(namesOf("reassign"), ["assign_task"]);
 });
+
+describe("the servers of the tools", () => {
+  const open = (name: string, tools: Readonly<Record<string, string>>) => {
+    const definitions = Object.entries(tools).map(([tool, description]) => ({
+      name: tool,
+      description,
+      input: { type: "object" },
+    }));
+    const connector = parseConnectorId(name) ?? assert.fail();
+    return { connector, namespace: name, listing: runAtOnce(parseListing(definitions, (text) => text)) };
+  };
+  const rank = (servers: readonly ReturnType<typeof open>[], query: string) =>
+    createSearch(createSnapshot(servers, 0))({ query, limit: 10 }).tools.map(({ upstreamName }) => upstreamName);
+
+  const SERVERS = [
+    open("theater", { plan_seats: "Plans seats near a stage", sell: "Sells" }),
+    open("maps", {
+      find_station: "Finds charging stations near a place",
+      find_place: "Finds places by their names",
+      geocode: "Converts a place to coordinates",
+    }),
+  ];
+
+  it("a tool whose server matches the query comes before a stray match of another server", () => {
+    const names = rank(SERVERS, "plan charging stations near a place");
+    assert.deepEqual(names, ["find_station", "find_place", "plan_seats", "geocode"]);
+  });
+
+  it("the only tool that matches comes first, whatever else its server has", () => {
+    assert.equal(rank(SERVERS, "plan seats")[0], "plan_seats");
+  });
+
+  it("a server with one tool does not come after one with many tools that match less", () => {
+    const names = ["a", "b", "c", "d", "e", "f"].map((one) => `read_${one}`);
+    const many = Object.fromEntries(names.map((name) => [name, `Reads the text ${name}`]));
+    const servers = [open("files", many), open("video", { get_transcript: "Reads the transcript" })];
+    assert.equal(rank(servers, "read the transcript")[0], "get_transcript");
+  });
+});

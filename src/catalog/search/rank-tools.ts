@@ -19,6 +19,12 @@ export interface RankedTool {
   readonly score: number;
 }
 
+interface MatchingTool {
+  readonly tool: Tool;
+  readonly place: number;
+  score: number;
+}
+
 /** Returns the tools that match, best first; equal ones in the order of the index, deprecated ones after all others. */
 export function rankTools(index: SearchIndex, query: string): readonly RankedTool[] {
   const wanted = parseQuery(query, index.vocabulary);
@@ -30,7 +36,7 @@ export function rankTools(index: SearchIndex, query: string): readonly RankedToo
   const certainties = toCertainties(wanted);
   const kept = weighEffects(replacePhrases(query));
   const wantsBulk = splitWords(query).some((word) => BULK.has(stem(word)));
-  const matching: (RankedTool & { readonly place: number })[] = [];
+  const matching: MatchingTool[] = [];
   for (const [place, tool] of index.tools.entries()) {
     const score = scores[place] ?? 0;
     if (score === 0) continue;
@@ -38,16 +44,53 @@ export function rankTools(index: SearchIndex, query: string): readonly RankedToo
       NAME_BONUS * coverageOf(index, place, certainties) + SERVER_BONUS * namingOf(index, place, certainties);
     const whole = 1 + (WORDS_BONUS * (matched[place] ?? 0)) / wanted.length;
     const isUnasked = !wantsBulk && (index.names[place] ?? []).some((word) => BULK.has(word));
-    const fit = kept[tool.effect] * (isUnasked ? UNASKED_BULK : 1);
+    const fit =
+      kept[tool.effect] * (isUnasked ? UNASKED_BULK : 1) * (tool.origin.kind === "skill" ? APPROVED_SKILL : 1);
     matching.push({ place, tool, score: score * (1 + bonus) * whole * fit });
   }
+  preferServers(index, matching);
   const sorted = matching.toSorted((a, b) => b.score - a.score);
   return putDeprecatedLast(isLong ? coverWords(sorted, parts) : sorted);
+}
+
+/** How much a tool gains if its server's tools match the query best: one word can match any server, a task seldom does. */
+const SIBLING_BONUS = 0.4;
+/** The best tools of a server that count. */
+const SIBLINGS = 5;
+
+/** Raises the tools of the servers whose tools match the query, as what the query is about. */
+function preferServers({ sizes }: SearchIndex, matching: readonly MatchingTool[]): void {
+  const best = new Map<string, number[]>();
+  for (const { tool, score } of matching) {
+    const { connector } = tool.origin;
+    const scores = best.get(connector);
+    if (scores) insertBest(scores, score);
+    else best.set(connector, [score]);
+  }
+  const means = new Map<string, number>();
+  for (const [connector, scores] of best) {
+    const sum = scores.reduce((all, score) => all + score, 0);
+    means.set(connector, sum / Math.min(SIBLINGS, sizes.get(connector) ?? 1));
+  }
+  const most = Math.max(...means.values());
+  for (const one of matching) one.score *= 1 + (SIBLING_BONUS * (means.get(one.tool.origin.connector) ?? 0)) / most;
+}
+
+/** Keeps the largest, in falling order. */
+function insertBest(scores: number[], score: number): void {
+  let at = scores.length;
+  while (at > 0 && (scores[at - 1] ?? 0) < score) at -= 1;
+  if (at >= SIBLINGS) return;
+  scores.splice(at, 0, score);
+  scores.length = Math.min(scores.length, SIBLINGS);
 }
 
 const BULK: ReadonlySet<string> = new Set("multiple batch bulk many several".split(" ").map(stem));
 /** The factor of a tool for many at once, unless the query asks for that. */
 const UNASKED_BULK = 0.85;
+
+/** A skill that fits about as well as the tools that it calls saves the caller a program. */
+const APPROVED_SKILL = 1.3;
 
 /** `Deprecated. …`, `[deprecated]`, `This tool is deprecated`, `… DEPRECATED: use …`; not a tool that lists deprecated things. */
 const DEPRECATED = [

@@ -5,6 +5,7 @@ import type { Json, JsonSchema, Tool } from "../../domain/index.ts";
 import type { SlicedWork } from "../../timing/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
 import { splitTerms } from "./split-terms.ts";
+import { pairsOf, translateText } from "./translate.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -31,8 +32,8 @@ const FIELDS: readonly SearchField[] = [
   { weight: 4, thinning: 0.3, terms: nameTerms },
   { weight: 1.5, thinning: 0.3, terms: serverTerms },
   { weight: 0.4, thinning: 0.3, terms: subjectTerms },
-  { weight: 1.6, thinning: 0.5, terms: (tool) => splitTerms(tool.summary) },
-  { weight: 0.8, thinning: 0.7, terms: (tool) => splitTerms(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
+  { weight: 1.6, thinning: 0.5, terms: (tool) => textTerms(tool.summary) },
+  { weight: 0.8, thinning: 0.7, terms: (tool) => textTerms(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
   { weight: 0.7, thinning: 0.6, terms: (tool) => parametersOf(tool).flatMap(({ name }) => splitTerms(name)) },
   { weight: 0.4, thinning: 0.7, terms: (tool) => parametersOf(tool).flatMap(({ about }) => splitTerms(about)) },
   {
@@ -40,6 +41,8 @@ const FIELDS: readonly SearchField[] = [
     thinning: 0.5,
     terms: (tool) => parametersOf(tool).flatMap(({ values }) => values.flatMap(splitTerms)),
   },
+  // Not thinned by length: only descriptions in Chinese have pairs.
+  { weight: 0.8, thinning: 0, terms: (tool) => pairsOf(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
   // A question is often about what a tool returns: "humidity in Chicago".
   { weight: 0.4, thinning: 0.7, terms: (tool) => fieldsOf(tool).flatMap(({ name }) => splitTerms(name)) },
 ];
@@ -57,6 +60,8 @@ export interface SearchIndex {
   /** The words of each tool's name, without its server's. */
   readonly names: readonly (readonly string[])[];
   readonly servers: readonly (readonly string[])[];
+  /** The number of tools of each connector. */
+  readonly sizes: ReadonlyMap<string, number>;
   /** The inverse document frequency; largest for a word that no tool contains. */
   rarityOf(term: string): number;
 }
@@ -80,14 +85,16 @@ export function* createSearchIndex(tools: readonly Tool[]): SlicedWork<SearchInd
   const rarityOf = (term: string): number => rarity(postings.get(term)?.tools.length ?? 0);
   const names: (readonly string[])[] = [];
   const servers: (readonly string[])[] = [];
+  const sizes = new Map<string, number>();
   for (const tool of tools) {
     if (names.length % PIECE_TOOLS === PIECE_TOOLS - 1) yield;
     names.push(ownNameTerms(tool));
     servers.push(serverTerms(tool));
+    sizes.set(tool.origin.connector, (sizes.get(tool.origin.connector) ?? 0) + 1);
   }
   yield;
   const vocabulary = createVocabulary(postings.keys(), new Set([...names, ...servers].flat()));
-  return { tools, postings, vocabulary, names, servers, rarityOf };
+  return { tools, postings, vocabulary, names, servers, sizes, rarityOf };
 }
 
 function toPostings(sum: ReadonlyMap<number, number>, rarity: number): Postings {
@@ -123,6 +130,12 @@ function* addField(sums: Sums, { weight, thinning, terms }: SearchField, tools: 
 function nameTerms(tool: Tool): readonly string[] {
   const terms = [...new Set(splitTerms(tool.origin.remoteName.slice(0, MAX_NAME_LENGTH)))];
   return [...terms, ...terms.slice(1).map((term, at) => `${terms[at]}${term}`)];
+}
+
+/** The words, and for a text in Chinese also the English words for it. */
+function textTerms(text: string): readonly string[] {
+  const translated = translateText(text);
+  return translated.length > 0 ? [...splitTerms(text), ...translated] : splitTerms(text);
 }
 
 function serverTerms({ origin }: Pick<Tool, "origin">): readonly string[] {

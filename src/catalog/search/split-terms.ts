@@ -2,9 +2,14 @@
 
 /** `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`; `PRs` → `pr`. Works for letters of every script. */
 export function splitWords(text: string): readonly string[] {
+  const joined = text.replace(NAMES, (name) => name.toLowerCase());
   // Nearly all text is ASCII, for which the simpler patterns are several times faster.
-  return isAscii(text) ? splitAscii(text) : splitUnicode(text);
+  return isAscii(joined) ? splitAscii(joined) : splitUnicode(joined);
 }
+
+/** Names that are one word although they have capital letters inside: servers write them in any case. */
+const NAMES =
+  /\b(?:arXiv|bioRxiv|medRxiv|GitHub|GitLab|BitBucket|YouTube|LinkedIn|WhatsApp|TikTok|WeChat|PayPal|QuickBooks|HubSpot|SalesForce|DropBox|OneDrive|OneNote|SharePoint|PowerPoint|JavaScript|TypeScript|GraphQL|PostgreSQL|MySQL|SQLite|MongoDB|BigQuery|DynamoDB|ClickHouse|OpenAI|OpenAPI|OpenStreetMap|LeetCode|DuckDuckGo|CoinGecko|PubMed|TripAdvisor|WordPress|DeepWiki|macOS)\b/g;
 
 function isAscii(text: string): boolean {
   return !/[^\u0000-\u007f]/.test(text);
@@ -57,6 +62,16 @@ const stems = new Map<string, string>();
 const KEPT_STEMS = 20_000;
 const MAX_LENGTH = 40;
 
+/** Words that look like a form of another one: `news` is not the plural of `new`. */
+const WHOLE: ReadonlyMap<string, string> = new Map([
+  ["news", "news"],
+  ["information", "info"],
+  ["station", "station"],
+  ["stations", "station"],
+  ["statement", "statement"],
+  ["statements", "statement"],
+]);
+
 /** A linguistically wrong stem does no harm as long as different words keep different stems. */
 export function stem(word: string): string {
   const known = stems.get(word);
@@ -69,6 +84,8 @@ export function stem(word: string): string {
 
 function toStem(word: string): string {
   if (word.length < 4 || word.length > MAX_LENGTH || !/^[a-z]+$/.test(word)) return word;
+  const whole = WHOLE.get(word);
+  if (whole !== undefined) return whole;
   const single = toSingular(word);
   const ending = SUFFIXES.find(({ pattern, rest }) => isForm(single, pattern, rest));
   if (!ending) return dropE(single);

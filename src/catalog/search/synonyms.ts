@@ -127,6 +127,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "about after before between during every each everything everybody everyone other another own same since until",
     "under using use used via given give also still yet already right keep keeps kept called according instead",
     "com www http https tool tools mcp assistant",
+    "including include includes specifically especially particularly such based regarding related various along",
   ].flatMap((line) => line.split(" ")),
 );
 

@@ -246,6 +246,7 @@ test("listSettingPaths lists every setting", () => {
     "server.tls.key",
     "server.trustedProxies",
     "skills.folder",
+    "skills.overMcp",
     "store.durability",
     "store.minFreeBytes",
     "store.url",

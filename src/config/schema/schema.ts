@@ -184,6 +184,10 @@ export const configSchema = z.strictObject({
         nonEmptyString,
         "Where approved skills are written, relative to the folder of this configuration. Default: beside the store.",
       ),
+      overMcp: z
+        .boolean()
+        .default(false)
+        .describe("Serve the files of approved skills, and of skills of servers, to MCP clients (SEP-2640)."),
     })
     .prefault({})
     .describe("Skills: tools that people and models write."),

@@ -6,6 +6,7 @@ import type { StoredExecution } from "../../store/index.ts";
 
 import type { RecordDeps } from "../deps.ts";
 import { adviseRetry, closeFromLedger } from "../execution-log.ts";
+import { allDeliveries } from "../journal.ts";
 import { parseStoredResult } from "../journal-schema.ts";
 import {
   findLostCalls,
@@ -194,7 +195,9 @@ export async function closeLost(
 /** Records the end of every open call: the outcome that the journal has, or `unknown` for one that was sent. */
 async function endCalls(execution: Execution, trail: LedgerTrail, deps: CloseLostDeps): Promise<readonly LedgerCall[]> {
   const recording = await deps.journals.read(execution.id).catch(() => undefined);
-  const delivered = new Map(recording?.deliveries.map(({ call }) => [call?.record.seq, call?.record] as const));
+  const delivered = new Map(
+    recording && allDeliveries(recording).map(({ call }) => [call?.record.seq, call?.record] as const),
+  );
   const calls = trail.calls.map((call): LedgerCall => {
     const answer = call.hasEnd ? undefined : delivered.get(call.seq);
     return answer ? { ...call, outcome: answer.outcome, ms: answer.ms } : call;

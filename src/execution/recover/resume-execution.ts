@@ -18,7 +18,7 @@ import type { StoredExecution } from "../../store/index.ts";
 
 import type { ExecutionDeps, RecordDeps, RunProgram } from "../deps.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
-import { programOf } from "../journal.ts";
+import { allDeliveries, programOf } from "../journal.ts";
 import type { Journal, Recording } from "../journal.ts";
 import { parseStoredResult } from "../journal-schema.ts";
 import {
@@ -36,10 +36,16 @@ import { unlessCancelled } from "../running-table.ts";
 import type { TableEntry } from "../running-table.ts";
 import { emptyResult, markDryRun, settleFailure, toTenths } from "../settle.ts";
 import { untilWritten } from "./until-written.ts";
-import { UpstreamUnavailable, findUnchangedTools, gatewayClosing, listUsedTools } from "./wait-to-resume.ts";
+import {
+  UpstreamUnavailable,
+  findUnchangedTools,
+  gatewayClosing,
+  listBegunSkills,
+  listUsedTools,
+} from "./wait-to-resume.ts";
 
 export interface ResumeDeps
-  extends RecordDeps, Pick<ExecutionDeps, "admit" | "labelSession" | "resolvePrincipal" | "snapshot"> {
+  extends RecordDeps, Pick<ExecutionDeps, "admit" | "labelSession" | "resolvePrincipal" | "skills" | "snapshot"> {
   /** Fires when the gateway is about to close. */
   readonly leaving: AbortSignal;
   /** Runs a program that never started, from its source. */
@@ -151,7 +157,7 @@ async function reopenJournal(
   if (lost) throw cannotResume(`The journal lacks the reply of ${lost.tool} to call ${lost.seq} of this execution`);
   const open = new Set(calls.flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));
   // A process can be killed between the journal and the ledger: every delivered call has its end in the ledger.
-  for (const { call } of reopened.recording.deliveries)
+  for (const { call } of allDeliveries(reopened.recording))
     if (call && open.has(call.record.seq)) await recordCallEnd(stored, call.record, deps);
   return reopened;
 }
@@ -166,7 +172,12 @@ async function resumeProgram(
   if (!started) return deps.attempt(opening, request);
   const { principal, signal } = request;
   const approvals = await deps.approvals.list({ execution: opening.execution.id });
-  const take = (): Promise<CatalogSnapshot> => unlessCancelled(deps.snapshot(principal), signal);
+  const began = listBegunSkills(recording);
+  const takeNow = async (): Promise<CatalogSnapshot> => {
+    const now = await deps.snapshot(principal);
+    return began.size > 0 && deps.skills ? deps.skills.keep(now, began) : now;
+  };
+  const take = (): Promise<CatalogSnapshot> => unlessCancelled(takeNow(), signal);
   const snapshot = await findUnchangedTools(listUsedTools(recording, approvals), take, signal).catch(
     (thrown: unknown) => {
       throw deps.leaving.aborted ? gatewayClosing() : thrown; // it has not started again, so it stays suspended
@@ -186,9 +197,10 @@ async function resumeProgram(
 }
 
 /** What the session had read: this process may not know it. */
-function labelsIn({ started, deliveries }: Recording, approvals: readonly Approval[]): readonly LabelSource[] {
-  const before = started?.labels ?? [];
-  const read = deliveries.findLast(({ call }) => call?.labels)?.call?.labels ?? [];
+function labelsIn(recording: Recording, approvals: readonly Approval[]): readonly LabelSource[] {
+  const before = recording.started?.labels ?? [];
+  const received = [recording, ...(recording.frames ?? [])];
+  const read = received.flatMap((one) => one.deliveries.findLast(({ call }) => call?.labels)?.call?.labels ?? []);
   return [...before, ...read, ...approvals.flatMap(({ labels }) => labels)];
 }
 

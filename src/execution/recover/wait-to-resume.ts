@@ -29,9 +29,16 @@ const BUSY_POLL_MS = 100;
 export class UpstreamUnavailable extends GloveboxError {}
 
 /** Every tool that it used, or that an approval is about. */
-export function listUsedTools({ deliveries }: Recording, approvals: readonly Approval[]): readonly UsedTool[] {
+export function listUsedTools(recording: Recording, approvals: readonly Approval[]): readonly UsedTool[] {
+  const { deliveries, frames = [] } = recording;
   const used = deliveries.flatMap(({ call }) => (call ? [{ ...call.record, definition: call.definition }] : []));
-  return [...used, ...approvals];
+  return [...used, ...frames, ...approvals];
+}
+
+/** The skills that it names, or called, with their definitions at its start. */
+export function listBegunSkills({ started, frames = [] }: Recording): ReadonlyMap<string, Digest> {
+  const called = frames.map(({ tool, definition }): [string, Digest] => [tool, definition]);
+  return new Map([...Object.entries(started?.skills ?? {}), ...called]);
 }
 
 /**

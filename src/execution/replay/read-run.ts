@@ -80,7 +80,7 @@ function checkUsable(kept: KeptExecution): void {
   if (recording.request.dryRun) throw refuse(kept, "was a dry run");
   if (recording.started.secrets) throw refuse(kept, "uses secrets");
   const own = result.calls.find(({ tool }) => tool.startsWith("glovebox."));
-  if (own) throw refuse(kept, `calls ${own.tool}, which a skill cannot do`);
+  if (own) throw refuse(kept, `calls ${own.tool}, which a test cannot answer`);
   const failed = result.calls.find(({ outcome, under }) => outcome !== "ok" && under === undefined);
   if (failed) throw refuse(kept, `has a failed call: ${failed.tool} (call ${failed.seq})`);
 }

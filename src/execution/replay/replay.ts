@@ -169,6 +169,14 @@ export function traceReplay(result: KeptExecution["result"], { isPart = false, l
   const calls = new Map<number, CallRecord>();
   const failures = new Map<number, PublicError>();
   let labels = before;
+  /** A skill does not run again: its reply is recorded, and so are its calls. */
+  const addCallsOf = (under: number): void => {
+    for (const call of result?.calls ?? [])
+      if (call.under === under && call.seq !== under) {
+        calls.set(call.seq, call);
+        addCallsOf(call.seq);
+      }
+  };
   const bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun"> = {
     records: () => [...calls.values()].toSorted((a, b) => a.seq - b.seq),
     failureOf: (seq) => failures.get(seq),
@@ -180,6 +188,7 @@ export function traceReplay(result: KeptExecution["result"], { isPart = false, l
     /** `seq` is the number of the call in the replay. */
     repeat({ delivery, call }: AnsweredCall, seq: number): void {
       calls.set(seq, { ...call.record, seq });
+      addCallsOf(seq);
       if (delivery.kind === "failure") failures.set(seq, parseFailure(delivery.text));
       // Labels only grow, and calls are not made in the order of their replies.
       if (call.labels && call.labels.length > labels.length) ({ labels } = call);

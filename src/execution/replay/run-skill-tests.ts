@@ -24,6 +24,9 @@ export interface SkillTests {
   readonly source: string;
   readonly namespaces: readonly Namespace[];
   readonly tests: readonly RecordedTest[];
+  readonly network?: boolean;
+  /** The names of its secrets. */
+  readonly secrets?: readonly string[];
 }
 
 export interface TestOutcome {
@@ -60,7 +63,7 @@ export function createTestRunner(options: TestRunnerOptions): RunSkillTests {
 }
 
 async function runOnEngine(
-  { source, namespaces, tests }: SkillTests,
+  { source, namespaces, tests, network = false, secrets = [] }: SkillTests,
   name: EngineName,
   { node, keeper, sandbox: settings, analysis, timebox }: TestRunnerOptions & { readonly keeper: ChildKeeper },
 ): Promise<readonly TestOutcome[]> {
@@ -72,13 +75,14 @@ async function runOnEngine(
   await using sandbox = openSandbox(children);
   const outcomes: TestOutcome[] = [];
   for (const test of tests) {
-    const problem = await runTest(test, { program: analyzed.program, namespaces, limits, sandbox });
+    const reach = network ? { network, secrets: Object.fromEntries(secrets.map((one) => [one, `secret:${one}`])) } : {};
+    const problem = await runTest(test, { program: analyzed.program, namespaces, limits, sandbox, ...reach });
     outcomes.push({ file: test.file, engine: name, ...(problem === undefined ? {} : { problem }) });
   }
   return outcomes;
 }
 
-interface TestedProgram extends Pick<SandboxJob, "namespaces" | "limits"> {
+interface TestedProgram extends Pick<SandboxJob, "namespaces" | "limits" | "network" | "secrets"> {
   readonly program: Program;
   readonly sandbox: Sandbox;
 }

@@ -27,7 +27,7 @@ export interface ToolCallsResult {
 }
 
 type CallDeps = SettleDeps &
-  Pick<ExecutionDeps, "admit" | "analyze" | "bridge" | "keepValue" | "log" | "skills" | "snapshot">;
+  Pick<ExecutionDeps, "admit" | "analyze" | "bridge" | "keepValue" | "log" | "skills" | "snapshot" | "tokensOf">;
 
 /** Makes the calls of an execution that was opened with `toCallSource`. */
 export async function callTools(

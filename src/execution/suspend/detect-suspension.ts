@@ -100,7 +100,7 @@ async function countDuring<Value>(count: (by: 1 | -1) => void, work: () => Promi
 
 /** Time that stands still, but not for longer than `mostMs` in all. */
 function createStillness(mostMs: number) {
-  let listener: (isStill: boolean) => void = () => undefined;
+  const listeners = new Set<(isStill: boolean) => void>();
   let leftMs = mostMs;
   let since: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -111,13 +111,13 @@ function createStillness(mostMs: number) {
     leftMs -= since === undefined ? 0 : now - since;
     since = isStill ? now : undefined;
     if (isStill) timer = setTimeout(expire, leftMs);
-    listener(isStill);
+    for (const listener of listeners) listener(isStill);
   };
   const expire = (): void => {
     set(false);
     leftMs = 0;
   };
-  return { set, watch: (wanted: typeof listener): void => void (listener = wanted) };
+  return { set, watch: (wanted: (isStill: boolean) => void): void => void listeners.add(wanted) };
 }
 
 /** Fires once, at the earliest of the times that were set. */

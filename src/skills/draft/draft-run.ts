@@ -6,7 +6,7 @@ import { GloveboxError, defined } from "../../domain/index.ts";
 import type { ExecutionId, Json, Namespace, PrincipalId, Program } from "../../domain/index.ts";
 import type { SkillFiles, SkillTest } from "../skill.ts";
 import { generalize } from "./generalize.ts";
-import type { DraftParameter } from "./generalize.ts";
+import type { GeneralParameter, RanProgram } from "./generalize.ts";
 import { inferSchema } from "./infer-schema.ts";
 import { writeSkill } from "./write-skill.ts";
 
@@ -33,39 +33,58 @@ export interface DraftChoice {
 export interface RunDraft {
   /** The same skill in several texts, the likeliest first. */
   readonly candidates: readonly SkillFiles[];
-  readonly parameters: readonly DraftParameter[];
+  /** A test for each run; the files have the first ones. */
+  readonly tests: readonly SkillTest[];
+  readonly parameters: readonly GeneralParameter[];
 }
 
 const NAME_CHARS = 64;
 const MOST_NAMED = 2;
+/** Tests in the files; all are run before a draft is stored. */
+const MOST_TESTS = 5;
 
-/** Throws what its program would be refused with, or REQUEST_INVALID. */
-export function draftRun(run: SkillExample, choice: DraftChoice, options: AnalysisOptions): RunDraft {
-  const { namespaces, input, calls, value, start, execution } = run;
-  const program = toProgram(run, options);
-  const { keep = [] } = choice;
-  const isWanted = (literal: { readonly isParameter: boolean; readonly name: string }): boolean =>
-    literal.isParameter && !keep.includes(literal.name);
-  const general = generalize(program, { namespaces, input, isWanted });
-  const tools = findTools(program, calls);
+export type SkillExamples = readonly [SkillExample, ...SkillExample[]];
+
+/** Throws what the programs would be refused with, or REQUEST_INVALID. */
+export function draftRuns(runs: SkillExamples, choice: DraftChoice, options: AnalysisOptions): RunDraft {
+  const [{ namespaces }] = runs;
+  const toRan = (run: SkillExample): RanProgram => ({
+    program: toProgram(run, options),
+    ...defined({ input: run.input }),
+  });
+  const [first, ...others] = runs;
+  const ran = [toRan(first), ...others.map(toRan)] as const;
+  const general = generalize([ran[0], ...ran.slice(1)], { namespaces, keep: choice.keep ?? [] });
+  const tools = findTools(
+    ran[0].program,
+    runs.flatMap(({ calls }) => calls),
+  );
   const { name = nameAfter(tools), description = describe(tools) } = choice;
+  const tests = runs.map(({ calls, value, start }, at) => ({
+    input: general.inputs[at] ?? {},
+    calls,
+    output: value,
+    start,
+  }));
   const skill = {
     name,
     description,
     argument: general.argument,
     input: general.input,
-    output: inferSchema([value]),
-    needs: tools.map((tool) => ({ tool, reason: `${execution} called it` })),
-    tests: [{ input: general.values, calls, output: value, start }],
+    // Another run may leave a field out.
+    output: inferSchema(
+      runs.map(({ value }) => value),
+      { hasRequired: false },
+    ),
+    needs: tools.map((tool) => ({ tool, reason: `${first.execution} called it` })),
+    tests: tests.slice(0, MOST_TESTS),
   };
   const candidates = general.bodies.map((body) => writeSkill({ ...skill, body }));
-  return { candidates, parameters: general.parameters };
+  const files = tests.map((test, at) => ({ ...test, file: `recorded ${at + 1}` }));
+  return { candidates, tests: files, parameters: general.parameters };
 }
 
-export function toProgram(
-  { source, namespaces }: Pick<SkillExample, "source" | "namespaces">,
-  options: AnalysisOptions,
-) {
+function toProgram({ source, namespaces }: Pick<SkillExample, "source" | "namespaces">, options: AnalysisOptions) {
   const analyzed = analyze(source, { namespaces }, options);
   if (analyzed.ok) return analyzed.program;
   const { code, message, ...more } = analyzed.error;
@@ -73,7 +92,7 @@ export function toProgram(
 }
 
 /** What the program names, and what it called by a computed name. */
-export function findTools({ calls: planned }: Pick<Program, "calls">, calls: SkillTest["calls"]): readonly string[] {
+function findTools({ calls: planned }: Pick<Program, "calls">, calls: SkillTest["calls"]): readonly string[] {
   const named = planned.flatMap(({ address }) => (address === "dynamic" ? [] : [address]));
   return [...new Set<string>([...named, ...calls.map(({ tool }) => tool)])];
 }

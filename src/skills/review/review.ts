@@ -11,9 +11,11 @@ export interface ProgramReview {
 
 /** One power that a version asks for, decided apart from the others. */
 export interface ReviewedGrant {
-  /** Names it in a decision, such as `tool:shop.list`. */
+  /** Names it in a decision, such as `tool:shop.list`, `host:api.example.com` or `secret:TRACKER_TOKEN`. */
   readonly id: string;
-  readonly kind: "tool";
+  /** Hosts and secrets go beyond what the caller of the skill may do. */
+  readonly kind: "tool" | "host" | "secret";
+  /** The tool or the host; of a secret where it may be sent, too. */
   readonly name: string;
   readonly reason: string;
   /** What it is bound to: nothing else that has this name later is granted. Absent once it was refused. */

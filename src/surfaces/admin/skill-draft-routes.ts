@@ -7,11 +7,12 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { parseRequest, readBody } from "./api-routes.ts";
 import type { AppEnv } from "./authenticate.ts";
-import type { SkillDraftAnswer } from "./contract/skill-drafts.ts";
+import type { SkillDraftAnswer, SkillSuggestionsAnswer, SkillUsageAnswer } from "./contract/skill-drafts.ts";
 
 const TEXT = z.string().min(1).max(1_024);
+const MOST_EXECUTIONS = 10;
 const DRAFT = z.strictObject({
-  execution: z.string(),
+  execution: z.union([z.string(), z.array(z.string()).min(1).max(MOST_EXECUTIONS)]),
   name: TEXT.optional(),
   description: TEXT.optional(),
   keep: z.array(TEXT).max(100).optional(),
@@ -19,11 +20,19 @@ const DRAFT = z.strictObject({
 
 /** To the routes of `/api/skills`. */
 export function addDrafts(routes: Hono<AppEnv>, { skills, approvals }: Pick<Gateway, "skills" | "approvals">): void {
+  // No skill has the name `-`.
+  routes.get("/-/usage", async (c) => c.json({ skills: await skills.usage() } satisfies SkillUsageAnswer));
+  routes.get("/-/suggestions", async (c) => {
+    const { principal } = c.get("caller");
+    if (!approvals.showsArguments(principal)) throw refuse();
+    return c.json({ suggestions: await skills.drafts.suggest(principal) } satisfies SkillSuggestionsAnswer);
+  });
   routes.post("/drafts", async (c) => {
     const { principal } = c.get("caller");
     if (!approvals.showsArguments(principal)) throw refuse();
     const { execution, ...choice } = parseRequest(DRAFT, await readBody(c.req.raw), "body");
-    const drafted = await skills.drafts.fromExecution(execution, choice, principal);
+    const executions = typeof execution === "string" ? [execution] : execution;
+    const drafted = await skills.drafts.fromExecutions(executions, choice, principal);
     return c.json(drafted satisfies SkillDraftAnswer);
   });
 }

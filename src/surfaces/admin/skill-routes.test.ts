@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 
 import { openSkillGateway, toTexts } from "../../../test/fixtures/skill-gateway.ts";
 import type { Gateway } from "../gateway.ts";
-import { skillDraftSchema } from "./contract/skill-drafts.ts";
+import { skillDraftSchema, skillSuggestionsSchema, skillUsageSchema } from "./contract/skill-drafts.ts";
 import { skillReviewSchema, skillSchema, skillsSchema } from "./contract/skills.ts";
 import { createMemoryGateway } from "../mcp/fixtures/memory-gateway.ts";
 import { SESSION, startApp } from "./fixtures/start-app.ts";
@@ -120,4 +120,27 @@ test("a person drafts a skill from an execution over the API, unless they may no
   const approvals = { ...createMemoryGateway().approvals, showsArguments: () => false };
   const blind = await start(t, { approvals });
   assert.equal((await blind.ask("/drafts", draft)).status, 403);
+});
+
+test("a person reads suggestions and figures over the API, and drafts what is suggested", async (t) => {
+  const { ask, execute, approve, run } = await start(t);
+  for (const owner of ["a", "b", "c"]) await execute(`return (await shop.list({ owner: "${owner}" })).name`);
+  const { suggestions } = skillSuggestionsSchema.parse((await ask("/-/suggestions")).json);
+  assert.deepEqual(
+    suggestions.map(({ parameters, executions }) => [parameters, executions.length]),
+    [[[{ name: "owner", values: ["c", "b", "a"] }], 3]],
+  );
+  const drafted = await ask("/drafts", { execution: suggestions[0]?.executions, name: "by-owner" });
+  assert.equal(drafted.status, 200, JSON.stringify(drafted.json));
+  assert.deepEqual(skillDraftSchema.parse(drafted.json).parameters?.[0]?.values, ["c", "b", "a"]);
+  await approve("one", { run: "return 1" });
+  await run("return await skills.one({})");
+  const { skills } = skillUsageSchema.parse((await ask("/-/usage")).json);
+  assert.deepEqual(
+    skills.map(({ name, calls, succeeded }) => [name, calls, succeeded]),
+    [["one", 1, 1]],
+  );
+  const approvals = { ...createMemoryGateway().approvals, showsArguments: () => false };
+  const blind = await start(t, { approvals });
+  assert.deepEqual([(await blind.ask("/-/suggestions")).status, (await blind.ask("/-/usage")).status], [403, 200]);
 });

@@ -1,6 +1,7 @@
 /** One MCP server instance for one connection or session. It holds no state between requests. */
 
 import { Server } from "@modelcontextprotocol/server";
+import * as z from "zod";
 import type { Implementation, ResultTypeMap, Tool } from "@modelcontextprotocol/server";
 
 import { nameNamespaces } from "../../catalog/index.ts";
@@ -13,6 +14,7 @@ import { findPerson, findRetry } from "./elicitation/person.ts";
 import type { Retry, SendElicitation } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
+import { SKILLS_EXTENSION, getSkill, listSkills } from "./serve-skills.ts";
 import { createReporter } from "./report-progress.ts";
 import type { ProgressParams } from "./report-progress.ts";
 
@@ -20,6 +22,7 @@ import type { ProgressParams } from "./report-progress.ts";
 const STABLE_MS = 3_600_000;
 /** Tools of upstreams may change at any time; connected clients are notified. */
 const CHANGING_MS = 60_000;
+const MAX_URI = 8_192;
 
 /** How Glovebox names itself to clients. */
 export function describeServer({ gateway }: McpDoor): Implementation {
@@ -50,6 +53,7 @@ export function createMcpServer(door: McpDoor, { gone, onAnswered }: ServerOptio
       tools: isStable ? {} : { listChanged: true },
       resources: { listChanged: true },
       prompts: { listChanged: true },
+      ...(door.gateway.skillFiles && { extensions: { [SKILLS_EXTENSION]: {} } }),
     },
     ...defined({ instructions: door.gateway.expose === "tools" ? undefined : instruct(door) }),
     cacheHints: {
@@ -73,6 +77,7 @@ export function createMcpServer(door: McpDoor, { gone, onAnswered }: ServerOptio
     return answer;
   });
   passThrough(server, door);
+  if (door.gateway.skillFiles) serveSkills(server, door);
   return server;
 }
 
@@ -147,6 +152,21 @@ function passThrough(server: Server, door: McpDoor): void {
     const args = isJsonObject(params.arguments) ? params.arguments : {};
     return trustResult("prompts/get", await getPrompt(door, { name: params.name, args }, mcpReq.signal));
   });
+}
+
+/** The extension is not part of the SDK, so its handlers have schemas of their own. */
+function serveSkills(server: Server, door: McpDoor): void {
+  const complete = { resultType: "complete", ttlMs: CHANGING_MS, cacheScope: "private" } as const;
+  const params = z.looseObject({ cursor: z.string().max(MAX_URI).optional() }).default({});
+  server.setRequestHandler("skills/list", { params }, async ({ cursor }, { mcpReq }) => ({
+    ...(await listSkills(door, cursor, mcpReq.signal)),
+    ...complete,
+  }));
+  const named = z.looseObject({ uri: z.string().max(MAX_URI) });
+  server.setRequestHandler("skills/get", { params: named }, async ({ uri }, { mcpReq }) => ({
+    ...(await getSkill(door, uri, mcpReq.signal)),
+    ...complete,
+  }));
 }
 
 /** `pass-through.ts` built these objects field by field; the client checks the content of a server. */

@@ -20,6 +20,6 @@ function scopesOf(message: Json | undefined): readonly TokenScope[] {
     const name = isJsonObject(params) ? params["name"] : undefined;
     return FINDING.has(name) ? ["search"] : ["execute"];
   }
-  // Resources and prompts are calls of upstreams.
-  return typeof method === "string" && /^(?:resources|prompts)\//.test(method) ? ["execute"] : [];
+  // Resources, prompts and skills are calls of upstreams.
+  return typeof method === "string" && /^(?:prompts|resources|skills)\//.test(method) ? ["execute"] : [];
 }

@@ -13,6 +13,7 @@ import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTempl
 import type { UpstreamPlace } from "./addresses.ts";
 import { restoreFiles } from "./files.ts";
 import type { PASSED_THROUGH } from "./plain-tools.ts";
+import { readSkillFile } from "./serve-skills.ts";
 import { showText } from "./show-text.ts";
 
 /** The namespace of kept results; no upstream can have it. */
@@ -58,6 +59,8 @@ export async function listPrompts(door: McpDoor, signal: AbortSignal): Promise<r
 
 /** Rejects with a protocol error if the resource does not exist or its server fails. */
 export async function readResource(door: McpDoor, uri: string, signal: AbortSignal): Promise<JsonObject> {
+  const file = await readSkillFile(door, uri, signal);
+  if (file) return { contents: file };
   const place = parseResourceUri(uri);
   if (place?.namespace === KEPT) return { contents: [{ uri, ...(await readKept(door, place.own, uri)) }] };
   const value =

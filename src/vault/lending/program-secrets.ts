@@ -14,9 +14,11 @@ export interface ProgramSecrets {
   /** What the programs of one principal have as `secrets`. */
   grantsOf(principal: PrincipalId): SecretGrants;
   /** The tokens that a program holds instead of values; `undefined` where nothing is granted. */
-  tokensOf(execution: ExecutionOwner): Readonly<Record<string, string>> | undefined;
+  tokensOf(execution: ExecutionOwner, granted?: SecretGrants): Readonly<Record<string, string>> | undefined;
   /** `undefined` where nothing is granted to any principal: then no value can come back either. */
   open(execution: ExecutionOwner): Lending | undefined;
+  /** The same for a skill with grants of its own. */
+  openFor(execution: ExecutionOwner, granted: SecretGrants): Lending | undefined;
   /** Records the tokens in a result. */
   noticeIn(
     execution: ExecutionOwner,
@@ -25,6 +27,7 @@ export interface ProgramSecrets {
   /** Removes values from everything that a host answers, also from refusals: a redirect may name a host that holds one. */
   guard<Request, Answer extends HostAnswer>(
     send: (request: Request) => Promise<Answer>,
+    granted?: SecretGrants,
   ): (request: Request) => Promise<Answer>;
 }
 
@@ -52,29 +55,33 @@ export function createProgramSecrets({ grants, vault, ledger, mask, seal }: Prog
   const tokenOf = createTokens(seal.derive("tokens of programs"));
   const answers = createAnswerMask();
   let learned = "";
+  const all = new Set(grants.keys());
   /** Another process on this store may have set a secret, and lent it to a program, since the last call. */
   const learn = async (): Promise<void> => {
-    const current = (await vault.list()).filter(({ name }) => grants.has(name));
+    const current = (await vault.list()).filter(({ name }) => all.has(name));
     const state = current.map(({ name, version }) => `${name} ${version}`).join("\n");
     if (state === learned) return;
-    const known = await vault.known((name) => grants.has(name));
+    const known = await vault.known((name) => all.has(name));
     for (const secret of known) {
       mask.add(secret.reveal());
       answers.add(secret.reveal());
     }
     if (known.length === current.length) learned = state;
   };
-  const open = ({ id, principal }: ExecutionOwner): Lending | undefined => {
-    const own = { grants: grantsFor(grants, principal), tokenOf, vault, ledger, answers };
-    return grants.size === 0 ? undefined : openLending({ execution: id, principal, ...own });
+  const openFor = ({ id, principal }: ExecutionOwner, granted: SecretGrants): Lending | undefined => {
+    for (const name of granted.keys()) all.add(name);
+    const own = { grants: grantsFor(granted, principal), tokenOf, vault, ledger, answers };
+    return granted.size === 0 ? undefined : openLending({ execution: id, principal, ...own });
   };
+  const open = (execution: ExecutionOwner): Lending | undefined => openFor(execution, grants);
   return {
     grantsOf: (principal) => grantsFor(grants, principal),
-    tokensOf: ({ id, principal }) => {
-      const names = [...grantsFor(grants, principal).keys()];
+    tokensOf: ({ id, principal }, granted = grants) => {
+      const names = [...grantsFor(granted, principal).keys()];
       return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, tokenOf(id, name)]));
     },
     open,
+    openFor,
     async noticeIn(execution, { value = null, logs = [], error }) {
       const lending = open(execution);
       if (!lending) return;
@@ -82,8 +89,8 @@ export function createProgramSecrets({ grants, vault, ledger, mask, seal }: Prog
       await lending.notice(logs.map(({ text }) => text).join("\n"), "log");
       await lending.notice(JSON.stringify(error ?? null), "error");
     },
-    guard: (send) => {
-      if (grants.size === 0) return send;
+    guard: (send, granted = grants) => {
+      if (granted.size === 0) return send;
       const { hideText, hideBytes } = answers;
       return async (request) => {
         const answer = await send(request).catch((thrown: unknown) => {

@@ -87,16 +87,6 @@ describe("a skill that runs", () => {
     assert.equal(await run("return await skills.one({})"), "failed POLICY_DENIED");
     assert.deepEqual(calls, ["list {}"]);
   });
-  it("cannot wait for a person inside, and says so; the call of the skill itself can", async (context) => {
-    const rules = [{ id: "ask-pay", decision: "ask", tools: ["shop.pay"] }];
-    const { approve, execute, calls } = await openSkillGateway(context, { policy: { rules } });
-    await approve("one", { tools: ["shop.pay"], run: "return await shop.pay({})" });
-    const { error } = await execute("return await skills.one({})");
-    assert.equal(error?.code, "POLICY_DENIED");
-    assert.match(error.message, /shop\.pay needs approval, and a skill cannot wait for it/);
-    assert.match(error.hint ?? "", /in the program itself/);
-    assert.deepEqual(calls, []);
-  });
   it("has its calls in trace and ledger under its own, and in the counts of the program", async (context) => {
     const { approve, execute, gateway, run } = await openSkillGateway(context);
     await approve("one", { tools: ["shop.list"], run: "await shop.list({}); return await shop.list({})" });

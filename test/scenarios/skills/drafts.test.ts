@@ -3,16 +3,24 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { parseSecretName } from "../../../src/domain/index.ts";
 import { LOCAL, OPERATOR } from "../../../src/identity/index.ts";
+import { openOperatorRecords } from "../../../src/open-records.ts";
+import { Secret } from "../../../src/vault/index.ts";
 import { openSkillGateway } from "../../fixtures/skill-gateway.ts";
 
 const CODE = `const { args } = await shop.list({ owner: "acme", limit: 5 });
 const both: string[] = await Promise.all(["a", "b"].map(async (sku) => (await shop.list({ sku, owner: "acme" })).name));
 ({ names: both.join("-"), limit: args.limit, owner: input.who })`;
 
+type Drafts = Awaited<ReturnType<typeof openSkillGateway>>["gateway"]["skills"]["drafts"];
+type DraftRest = Parameters<Drafts["fromExecutions"]> extends [unknown, ...infer Rest] ? Rest : never;
+
 async function openDrafts(context: Parameters<typeof openSkillGateway>[0], config?: object) {
   const world = await openSkillGateway(context, config);
-  const { drafts } = world.gateway.skills;
+  const { drafts: all } = world.gateway.skills;
+  const fromExecution = (id: string, ...more: DraftRest) => all.fromExecutions([id], ...more);
+  const drafts = { ...all, fromExecution };
   const run = async (code: string, more?: object) => {
     const { execution, state, error } = await world.execute(code, more);
     assert.equal(state, "completed", error?.message);
@@ -45,7 +53,7 @@ describe("a skill from an execution", () => {
       properties: {
         who: { type: "string" },
         owner: { type: "string" },
-        limit: { type: "integer" },
+        limit: { type: "number" },
         skus: { type: "array", items: { type: "string" } },
       },
       required: ["who", "owner", "limit", "skus"],
@@ -117,6 +125,80 @@ describe("a skill from an execution", () => {
   });
 });
 
+describe("an execution with a secret in its recording", () => {
+  it("becomes no skill, and one beside it does", async (context) => {
+    const world = await openSkillGateway(context);
+    await using records = await openOperatorRecords(world.settings);
+    const name = parseSecretName("KEY");
+    assert.ok(name);
+    await records.vault.set(name, new Secret("a-secret-value-1234"), "operator");
+    const gateway = await world.open();
+    const finish = async (key: string) =>
+      (await gateway.execute({ source: `return (await shop.list({ key: "${key}" })).name`, principal: LOCAL }))
+        .execution;
+    const { drafts } = gateway.skills;
+    const secret = await finish("a-secret-value-1234");
+    await assert.rejects(drafts.fromExecutions([secret], {}, OPERATOR), /contains the value of a secret/);
+    assert.equal((await drafts.fromExecutions([await finish("other")], {}, OPERATOR)).state, "pending_review");
+  });
+});
+
+describe("programs that differ only in literals", () => {
+  const code = (owner: string, limit: number): string =>
+    `const { args } = await shop.list({ owner: "${owner}", limit: ${limit}, order: "name" });\nreturn args.owner + args.limit;`;
+
+  it("are suggested as one skill that repeats each of them, and drafted on demand", async (context) => {
+    const { drafts, desk, finish, run, calls } = await openDrafts(context);
+    const executions = [await finish(code("acme", 5)), await finish(code("other", 5)), await finish(code("acme", 7))];
+    await finish("return (await shop.list({})).name");
+    await finish("return await shop.list({ a: 1 })");
+    const before = calls.length;
+    const suggestions = await drafts.suggest(OPERATOR);
+    assert.deepEqual(
+      suggestions.map((one) => [one.executions, one.principal, one.tools, one.parameters]),
+      [
+        [
+          executions.toReversed(),
+          LOCAL.id,
+          ["shop.list"],
+          [
+            { name: "owner", values: ["acme", "other", "acme"] },
+            { name: "limit", values: [7, 5, 5] },
+          ],
+        ],
+      ],
+    );
+    assert.deepEqual([calls.length, await desk.list()], [before, []]);
+    const drafted = await drafts.fromExecutions(suggestions[0]?.executions ?? [], { name: "orders" }, OPERATOR);
+    assert.deepEqual(drafted.parameters?.[0], { name: "owner", value: "acme", values: ["acme", "other", "acme"] });
+    const { tests, files, author } = await desk.show({ name: "orders" });
+    assert.deepEqual([author, tests.length], [LOCAL.id, 3]);
+    assert.ok(tests.every(({ runs }) => runs.length === 2 && runs.every(({ problem }) => problem === undefined)));
+    assert.match(files["skill.ts"] ?? "", /owner: input\.owner, limit: input\.limit, order: "name"/);
+    await desk.approve({ name: "orders" }, OPERATOR);
+    assert.equal(await run('return await skills.orders({ owner: "x", limit: 1 })'), "x1");
+  });
+  it("are not suggested for two of them, or if the program does not repeat one of them", async (context) => {
+    const { drafts, finish } = await openDrafts(context);
+    for (const owner of ["a", "b"]) await finish(code(owner, 1));
+    assert.deepEqual(await drafts.suggest(OPERATOR), []);
+    // The value depends on the place of the code.
+    for (const n of [1, 2, 3]) await finish(`return [Error().stack, (await shop.list({ n: ${n} })).name]`);
+    assert.deepEqual(await drafts.suggest(OPERATOR), []);
+    await finish(code("c", 1));
+    assert.equal((await drafts.suggest(OPERATOR)).length, 1);
+  });
+  it("become no skill if they differ in more, or if an agent asks", async (context) => {
+    const { drafts, finish, desk } = await openDrafts(context);
+    const one = await finish(code("a", 1));
+    const other = await finish(code("a", 1).replace("order", "sort"));
+    await assert.rejects(drafts.fromExecutions([one, other], {}, OPERATOR), /differ in more than their literals/);
+    await assert.rejects(drafts.fromExecutions([], {}, OPERATOR), { code: "REQUEST_INVALID" });
+    await assert.rejects(drafts.suggest(LOCAL), { code: "POLICY_DENIED" });
+    assert.deepEqual(await desk.list(), []);
+  });
+});
+
 describe("a program", () => {
   const draft = (request: object): string => `return await glovebox.skills.draft(${JSON.stringify(request)})`;
   const SKILL = `export default defineSkill({ input: { type: "object" }, needs: { tools: ["shop.list"] } }, async () => (await shop.list({})).name);`;
@@ -145,6 +227,10 @@ describe("a program", () => {
     assert.equal(await run(draft({ ...ONE, from: `ex_${"0".repeat(24)}` })), "failed REQUEST_NOT_FOUND");
     assert.equal(await run(draft({ ...ONE, from, code: SKILL })), "failed REQUEST_INVALID");
     assert.equal(await run("return typeof glovebox.skills.approve"), "undefined");
+    const both = `Promise.allSettled([1, 2].map((n) => glovebox.skills.draft({ ...input, name: "at-once", code: n === 1 ? input.code : "(" })))`;
+    const settled = `return (await ${both}).map(({ status }) => status)`;
+    assert.deepEqual(await run(settled, { input: { ...ONE, code: SKILL } }), ["fulfilled", "rejected"]);
+    await desk.reject({ name: "at-once" }, "no", OPERATOR);
     await approve("inner", { run: "try { await glovebox.skills.draft({}) } catch (e) { return e.code }" });
     assert.equal(await run("return await skills.inner({})"), "TOOL_NOT_FOUND");
     const more = `const made = [];
@@ -177,5 +263,30 @@ return made.length`;
     const rules = [{ id: "no-drafts", decision: "deny", tools: ["glovebox.skills.draft"] }];
     const { run } = await openDrafts(context, { policy: { rules } });
     assert.equal(await run(draft({ ...ONE, code: SKILL })), "failed POLICY_DENIED");
+  });
+});
+
+describe("an approved skill", () => {
+  it("has figures of its calls, without dry runs and refused calls", async (context) => {
+    const { approve, run, desk, gateway } = await openDrafts(context);
+    await approve("one", { run: "if (input.fail) throw new Error('x'); return 1" });
+    await approve("two", { tools: ["shop.pay"], run: "return await shop.pay({})" });
+    await run("await skills.one({}); await skills.one({}); await skills.one({ fail: true }).catch(() => 0); return 1");
+    await run("return await skills.two({})", { dryRun: true });
+    await gateway.records({ limit: 1 });
+    for (const usage of [await desk.usage(), await gateway.skills.usage()]) {
+      const [one, two] = usage;
+      assert.deepEqual([one?.name, one?.calls, one?.succeeded, one?.retire], ["one", 3, 2, undefined]);
+      assert.ok(one && one.savedTokens > 0 && one.lastUsedAt !== undefined && one.medianMs !== undefined);
+      assert.deepEqual([two?.calls, two?.savedTokens, two?.lastUsedAt], [0, 0, undefined]);
+    }
+  });
+  it("is found before the tools that it calls, and after them if they fit better", async (context) => {
+    const { approve, gateway } = await openDrafts(context);
+    const first = async (query: string) => (await gateway.search(gateway.agent, { query })).tools[0]?.name;
+    assert.equal(await first("list"), "shop.list");
+    await approve("shop-list", { tools: ["shop.list"], run: "return await shop.list({})", description: "list" });
+    assert.equal(await first("list"), "skills.shopList");
+    assert.equal(await first("remove"), "shop.remove");
   });
 });

@@ -20,7 +20,7 @@ const FILTERS: Readonly<Record<string, string>> = {
   since: "at >= :since",
   until: "at <= :until",
   actor: "actor = :actor",
-  subject: "subject = :subject",
+  subject: "subject = :subject OR (substr(:subject, -2) = '.*' AND instr(subject, rtrim(:subject, '*')) = 1)",
   action: "action = :action OR substr(action, 1, length(:action) + 1) = :action || '.'",
   execution:
     "subject = :execution OR (instr(detail, :execution) > 0 AND json_valid(detail) AND detail ->> '$.execution' = :execution)",

@@ -29,7 +29,8 @@ export const skillsSchema = z.object({ skills: list(z.object({ ...listed, summar
 /** One power that a version asks for. `id` names it in a decision. */
 const grant = z.object({
   id: z.string(),
-  kind: z.enum(["tool"]),
+  /** Hosts and secrets go beyond what the caller of the skill may do. */
+  kind: z.enum(["tool", "host", "secret"]),
   name: z.string(),
   reason: z.string(),
   /** The tool that is meant: another one with this name later is not granted. Absent once it was refused. */

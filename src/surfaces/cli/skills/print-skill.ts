@@ -1,6 +1,6 @@
 /** What a reviewer reads about a version of a skill: everything that decides, with hidden characters written out. */
 
-import type { SkillReview } from "../../../skills/index.ts";
+import type { GatewaySkills, SkillReview } from "../../../skills/index.ts";
 import { toPlainJson, toVisible } from "../../../text/index.ts";
 import { formatPlan } from "../print.ts";
 
@@ -43,13 +43,13 @@ function describeDecision({ approval, decidedBy, note }: SkillReview): Lines {
 }
 
 function describeGrants({ grants }: SkillReview): Lines {
-  if (grants.length === 0) return ["It may call no tool."];
-  const lines = grants.map(({ name, pin, reason, decision, change }) => {
-    const what = pin ? ` (${pin.effect})` : "";
+  if (grants.length === 0) return ["It asks for nothing."];
+  const lines = grants.map(({ id, kind, name, pin, reason, decision, change }) => {
+    const what = pin ? ` (${pin.effect})` : kind === "tool" ? "" : ` (${kind}, beyond its caller: --grant ${id})`;
     const marks = [decision === "open" ? "" : decision, change === "same" ? "" : change].filter((mark) => mark !== "");
     return `  ${name}${what}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}${reason === "" ? "" : `: ${toVisible(reason)}`}`;
   });
-  return ["It asks for these tools; leave one out with --without:", ...lines];
+  return ["It asks for these; leave one out with --without:", ...lines];
 }
 
 function describeTests({ tests }: SkillReview): Lines {
@@ -86,4 +86,37 @@ export function describeChanges({ since, removedGrants, files, ...parts }: Skill
 
 function indent(lines: Lines): Lines {
   return lines.map((line) => `  ${toVisible(line)}`);
+}
+
+type UsedSkill = Awaited<ReturnType<GatewaySkills["usage"]>>[number];
+
+export function describeUsage({
+  name,
+  calls,
+  succeeded,
+  medianMs,
+  lastUsedAt,
+  savedTokens,
+  retire,
+}: UsedSkill): string {
+  const last = lastUsedAt === undefined ? "never called" : `last ${new Date(lastUsedAt).toISOString()}`;
+  const time = medianMs === undefined ? "" : `, median ${medianMs} ms`;
+  const advice = retire === undefined ? "" : `; ${retire}: glovebox skills retire ${name}`;
+  return `${name}: ${calls} calls, ${succeeded} ok${time}, about ${savedTokens} tokens saved, ${last}${advice}`;
+}
+
+type SuggestedSkill = Awaited<ReturnType<GatewaySkills["drafts"]["suggest"]>>[number];
+
+export function describeSuggestion({
+  name,
+  executions,
+  principal,
+  tools,
+  parameters,
+}: SuggestedSkill): readonly string[] {
+  const names = parameters.map((parameter) => parameter.name).join(", ") || "none";
+  return [
+    `${name}: ${executions.length} executions of ${principal} with ${tools.join(", ")}; parameters: ${names}`,
+    `  glovebox skills create ${name} --from ${executions.join(" ")}`,
+  ];
 }

@@ -5,13 +5,13 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { GloveboxError } from "../../../domain/index.ts";
-import { readFolder, writeFolder } from "../../../skills/index.ts";
+import { readFolder, verifyFolder, writeFolder } from "../../../skills/index.ts";
 import type { ListedSkill } from "../../../skills/index.ts";
 import { parseCount } from "../add-command.ts";
 import type { Commands, Invocation } from "../add-command.ts";
 import { EXIT } from "../powers.ts";
 import { printLine } from "../print.ts";
-import { describeChanges, describeSkill } from "./print-skill.ts";
+import { describeChanges, describeSkill, describeSuggestion, describeUsage } from "./print-skill.ts";
 
 interface ChoiceFlags {
   readonly number?: number;
@@ -20,6 +20,7 @@ interface ChoiceFlags {
 
 interface ApproveFlags extends ChoiceFlags {
   readonly without?: string[];
+  readonly grant?: string[];
   readonly note?: string;
 }
 
@@ -28,9 +29,10 @@ export function addSkills(program: Command, { addJsonCommand }: Commands): void 
   addJsonCommand(skills, "list", "the same", list);
   addJsonCommand(skills, "submit <folder>", "store the skill in a folder as a version that waits for review", submit);
   addJsonCommand(skills, "create [name]", "draft a skill from a finished execution, for review", create)
-    .requiredOption("--from <execution>", "its literal arguments become parameters, and its recording the first test")
+    .requiredOption("--from <execution...>", "its literal arguments become parameters; of several, what differs")
     .option("--description <text>", "what it does; models choose it by this")
     .option("--keep <parameter...>", "leave these parameters as the literals that they were");
+  addJsonCommand(skills, "suggest", "find programs that ran again and again with other literals", suggest);
   addJsonCommand(skills, "import <folder>", "the same, for a folder that another gateway exported", submit);
   addReviews(skills, { addJsonCommand });
   addJsonCommand(skills, "rollback <name>", "submit an earlier approved version again, for review", rollback).option(
@@ -38,7 +40,14 @@ export function addSkills(program: Command, { addJsonCommand }: Commands): void 
     "this version, by default the last one before",
     parseCount,
   );
-  addJsonCommand(skills, "verify", "verify the signature and every file of all approved skills", verify);
+  addJsonCommand(skills, "usage", "show how often approved skills are called, and which to retire", usage);
+  addJsonCommand(
+    skills,
+    "verify [folder]",
+    "verify all approved skills, or an exported one without a store",
+    verify,
+  ).option("--key <key>", "the key that must have signed the folder");
+  addJsonCommand(skills, "rotate-key", "sign approvals with a new key; those that are valid stay valid", rotateKey);
   addJsonCommand(skills, "thaw <name>", "sign a frozen skill again, for its tools as they are now", thaw);
   addJsonCommand(skills, "restore <name>", "write the approved files to the folder of skills again", restore);
 }
@@ -54,7 +63,8 @@ function addReviews(skills: Command, { addJsonCommand }: Pick<Commands, "addJson
   addJsonCommand(skills, "approve <name>", "approve and sign a version that waits for review", approve)
     .option("--number <number>", NUMBER, parseCount)
     .option("--digest <digest>", DIGEST)
-    .option("--without <tool...>", "do not grant these tools")
+    .option("--without <grant...>", "do not grant these")
+    .option("--grant <grant...>", "grant these hosts and secrets, such as host:api.example.com")
     .option("--note <text>", "kept with the decision");
   addJsonCommand(skills, "reject <name>", "refuse a version that waits for review", reject)
     .option("--number <number>", NUMBER, parseCount)
@@ -106,7 +116,7 @@ async function submit({ openGateway, principal, terminal, print }: Invocation, f
 }
 
 interface CreateSkillFlags {
-  readonly from: string;
+  readonly from: string[];
   readonly description?: string;
   readonly keep?: string[];
 }
@@ -117,11 +127,18 @@ async function create(
 ): Promise<void> {
   await using gateway = await openGateway();
   const { from, description, keep } = flags;
-  const drafted = await gateway.skills.drafts.fromExecution(from, { name, description, keep }, principal);
+  const drafted = await gateway.skills.drafts.fromExecutions(from, { name, description, keep }, principal);
   const parameters = drafted.parameters ?? [];
   const lines = parameters.map((one) => `  ${one.name}: was ${capValue(JSON.stringify(one.value))}`);
   print(drafted, [describe(drafted), ...lines]);
   printLine(terminal.stderr, `Review it with \`glovebox skills show ${drafted.name}\``);
+}
+
+async function suggest({ openGateway, principal, terminal, print }: Invocation): Promise<void> {
+  await using gateway = await openGateway();
+  const suggestions = await gateway.skills.drafts.suggest(principal);
+  print({ suggestions }, suggestions.flatMap(describeSuggestion));
+  if (suggestions.length === 0) printLine(terminal.stderr, "No program ran three times with other literals");
 }
 
 function capValue(text: string): string {
@@ -145,8 +162,8 @@ async function approve(
   name: string,
 ): Promise<void> {
   await using records = await openRecords();
-  const { without, note } = flags;
-  const approved = await records.skills.approve({ ...toChoice(name, flags), without, note }, principal);
+  const { without, grant, note } = flags;
+  const approved = await records.skills.approve({ ...toChoice(name, flags), without, grant, note }, principal);
   print(approved, [describe(approved)]);
 }
 
@@ -189,8 +206,34 @@ async function exportSkill({ terminal, openRecords, print }: Invocation, name: s
   print({ ...skill, folder }, [describe(skill)]);
 }
 
-/** Exit 1 if anything differs from what was approved. */
-async function verify({ openRecords, print }: Invocation): Promise<number> {
+async function usage({ openRecords, print }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const skills = await records.skills.usage();
+  print({ skills }, skills.map(describeUsage));
+}
+
+async function rotateKey({ principal, openRecords, print }: Invocation): Promise<void> {
+  await using records = await openRecords();
+  const rotated = await records.skills.rotateKey(principal);
+  print(rotated, [`${rotated.from} is replaced by ${rotated.to}`]);
+}
+
+/** Exit 1 if anything differs from what was approved. A folder needs neither a store nor a configuration. */
+async function verify(
+  { flags, terminal, openRecords, print }: Invocation<{ readonly key?: string }>,
+  folder?: string,
+): Promise<number> {
+  if (folder !== undefined) {
+    const verified = await verifyFolder(await readFolder(resolve(terminal.cwd, folder)), flags.key);
+    const { name, version, digest, reviewer, at, selfReviewed, key } = verified;
+    const self = selfReviewed ? ", self-reviewed" : "";
+    print(verified, [
+      `${name} version ${version} (${digest})`,
+      `  approved by ${reviewer}, ${new Date(at).toISOString()}${self}`,
+      `  signed by ${key}${flags.key === undefined ? ": compare it with the key of that gateway, or pass --key" : ""}`,
+    ]);
+    return EXIT.done;
+  }
   await using records = await openRecords();
   const verified = await records.skills.verify();
   print({ skills: verified }, verified.map(describe));
