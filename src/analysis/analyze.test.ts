@@ -48,6 +48,7 @@ test("analyze turns a fenced TypeScript source into a complete program", () => {
         { offset: 54, length: 1 },
       ],
       calls: [{ address: "tools.echo", times: "once", when: "always", line: 2, column: 25 }],
+      mentioned: ["tools"],
       findings: [
         {
           rule: "normalized",

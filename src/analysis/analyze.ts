@@ -105,6 +105,7 @@ function buildProgram(
   const reads = options.enabled ? [...findReads(syntax, locate), ...findLooseReads(syntax, locate)] : [];
   const start = countStart(syntax);
   const spelled = findSpelled(syntax, unknownNames);
+  const mentioned = findMentioned(syntax.globals, namespaces);
   return defined({
     digest: digestOf(javascript),
     source,
@@ -114,6 +115,7 @@ function buildProgram(
     calls: findCalls(syntax, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
     start: start > 1 ? start : undefined,
     unknownNames: unknownNames.length > 0 ? unknownNames : undefined,
+    mentioned: mentioned.length > 0 ? mentioned : undefined,
     reads: reads.length > 0 ? reads : undefined,
     spelled: spelled.length > 0 ? spelled : undefined,
     findings: options.findings,
@@ -191,6 +193,14 @@ function findUnknownNames({ mentions }: ProgramNames, namespaces: ReadonlySet<st
   const isKnown = (name: string): boolean =>
     namespaces.has(name) || KNOWN_NAMES.has(name) || Object.hasOwn(globalThis, name);
   return [...mentions.keys()].filter((name) => !isKnown(name));
+}
+
+/** The global that searches and describes the tools of all upstreams. */
+const BUILTINS = "glovebox";
+
+/** A local variable with the name of a server is not a mention of it; what the global object gives is a call. */
+function findMentioned({ mentions }: ProgramNames, namespaces: KnownApi["namespaces"]): readonly string[] {
+  return [BUILTINS, ...namespaces.map(({ name }) => name)].filter((name) => mentions.has(name));
 }
 
 const MOST_KEPT = 32;

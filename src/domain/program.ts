@@ -107,6 +107,8 @@ export interface Program {
   readonly start?: number;
   /** Globals that the program uses and that do not exist; absent if there are none. */
   readonly unknownNames?: readonly string[];
+  /** Namespaces, and `glovebox`, that it mentions as globals, with or without a call; absent if there are none. */
+  readonly mentioned?: readonly string[];
   /** Absent if there are none, or if analysis is off. */
   readonly reads?: readonly ResultRead[];
   /** Calls of functions that do not exist and may mean a tool; absent if there are none. */

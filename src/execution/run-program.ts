@@ -195,7 +195,7 @@ function describeStart({
   snapshot,
   ...known
 }: Pick<ProgramRun, "program" | "snapshot"> & Omit<ProgramStart, "program" | "namespaces">): ProgramStart {
-  const { reads: _reads, spelled: _spelled, ...kept } = program;
+  const { mentioned: _mentioned, reads: _reads, spelled: _spelled, ...kept } = program;
   return {
     ...known,
     program: { ...kept, source: "", checkable: "" },

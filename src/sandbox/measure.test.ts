@@ -1,9 +1,15 @@
 /** What the kernel's text says of a process, whatever the process calls itself. */
 
 import assert from "node:assert/strict";
+import { getPriority } from "node:os";
 import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
+import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 import { measureProcess, parsePageBytes, parseStat } from "./measure.ts";
+import { LOWEST_PRIORITY } from "./priority.ts";
+
+const STOPPED_MS = 1_000;
 
 function statOf(command: string): string {
   return `4242 (${command}) R 1 4242 4242 0 -1 4194304 100 0 3 0 137 25 7 9 20 0 7 0 12345 1000000 500 18446744073709551615\n`;
@@ -44,4 +50,20 @@ describe("measureProcess", () => {
       [undefined, undefined, undefined],
     );
   });
+});
+
+it("time in which the child of a program was stopped is not processor time", async () => {
+  const { sandbox, run, pids } = await openTestSandbox({}, "isolate");
+  await using _closing = sandbox;
+  const limits = { wallMs: 600_000, cpuMs: 600_000 };
+  const running = run("let x = 0; for (let n = 0; n < 3e8; n += 1) x += n; return 1", { limits });
+  const findComputing = (): number | undefined => [...pids].find((pid) => getPriority(pid) === LOWEST_PRIORITY);
+  let child = findComputing();
+  for (; child === undefined; child = findComputing()) await sleep(5);
+  process.kill(child, "SIGSTOP");
+  await sleep(STOPPED_MS);
+  process.kill(child, "SIGCONT");
+  const { ending, usage } = await running;
+  assert.deepEqual(ending, { kind: "returned", value: 1 });
+  assert.ok(usage.cpuMs > 0 && usage.wallMs - usage.cpuMs > STOPPED_MS / 2, JSON.stringify(usage));
 });

@@ -64,6 +64,20 @@ const CASES: readonly (readonly [title: string, source: string, needs: readonly 
     [["good"]],
   ],
   ["that cannot run waits for no server", "return % good", []],
+  ["with a variable of a server's name waits for no server", "const hanging = 'hanging'; return { hanging }", []],
+  ["with a parameter of a server's name waits for no server", "return [1].map((hanging) => hanging + 1)", []],
+  ["with a field of a server's name waits for the called one", "return (await good.read({})).hanging", [["good"]]],
+  [
+    "with a variable in one block and the server in another waits for it",
+    "{ const good = 1 } return good.read({})",
+    [["good"]],
+  ],
+  [
+    "that names a server as text on the global object waits for it",
+    'return Object.keys(globalThis["hanging"])',
+    [["hanging"]],
+  ],
+  ["that looks for a server on the global object waits for all", 'return "hanging" in globalThis', ["all"]],
 ];
 
 for (const [title, source, needs] of CASES) {

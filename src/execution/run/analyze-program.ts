@@ -28,7 +28,7 @@ export async function analyzeProgram(
   const surface = deps.declare(snapshot);
   const analyzed = deps.analyze(request, surface);
   const needsEffects = dependsOnEffects(analyzed, snapshot);
-  const refused = needsEffects ? [{ calls: [], javascript: request.source }] : [];
+  const refused = needsEffects ? [{ calls: [], mentioned: request.source.match(WORD) ?? [] }] : [];
   const needs = analyzed.ok
     ? findNeeds(analyzed.program, snapshot)
     : refused.flatMap((one) => findNeeds(one, snapshot));
@@ -71,12 +71,11 @@ export function createRecheck(
 
 /** A program also needs a namespace that it mentions without a call, because it can list its tools. */
 function findNeeds(
-  { calls, javascript }: Pick<Program, "calls" | "javascript">,
+  { calls, mentioned = [] }: Pick<Program, "calls" | "mentioned">,
   { namespaces }: Pick<CatalogSnapshot, "namespaces">,
 ): readonly NeededServers[] {
   if (calls.some(({ address, namespace }) => address === "dynamic" && namespace === undefined)) return ["all"];
   const called = new Set(calls.map(({ address, namespace }) => namespace ?? address.split(".", 1).join()));
-  const words = new Set(javascript.match(WORD));
-  const names = namespaces.map(({ name }) => name).filter((name) => called.has(name) || words.has(name));
-  return [...(words.has(BUILTINS) ? ["some" as const] : []), ...(names.length > 0 ? [names] : [])];
+  const names = namespaces.map(({ name }) => name).filter((name) => called.has(name) || mentioned.includes(name));
+  return [...(mentioned.includes(BUILTINS) ? ["some" as const] : []), ...(names.length > 0 ? [names] : [])];
 }
