@@ -63,6 +63,7 @@ test("typing in the admin page searches tools", options, async (t) => {
   await page.getByText("github.createIssue").waitFor();
   await page.getByLabel("Search tools").fill("list");
   await page.getByText("github.createIssue").waitFor({ state: "detached" });
+  await page.getByText("Lists issues").first().waitFor();
   assert.match(await section(page, "Tools"), /github\.listIssues\s+read\s.*Lists issues/s);
   await page.waitForURL("**/tools?query=list");
   await page.getByLabel("Search tools").fill("no such thing");
