@@ -36,7 +36,7 @@ export function addExecutions(program: Command, { addCommand, addJsonCommand }: 
     "replay an execution from its journal or an export, without upstreams",
     replayCommand,
   )
-    .option("--until <call>", "stop after the answer to this call", parseCount)
+    .option("--until <call>", "stop after the answer to this call")
     .option("--code <file>", "other code, with the recorded answers")
     .addOption(
       new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd", "auto"]),

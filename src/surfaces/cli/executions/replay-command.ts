@@ -11,7 +11,8 @@ import type { Terminal } from "../powers.ts";
 import { printJson, printLine, printResult } from "../print.ts";
 
 interface ReplayFlags {
-  readonly until?: number;
+  /** As text, because the list has an option of this name, whose parser would take it. */
+  readonly until?: string;
   readonly code?: string;
   readonly engine?: EngineName;
 }
@@ -21,7 +22,8 @@ const FILE_HINT = "Pass an execution id (ex_ and 24 hex digits), or a file from 
 /** Exit code 1 if it differs from the first time, or if other code failed. */
 export async function replayCommand(invocation: Invocation<ReplayFlags>, subject: string): Promise<number> {
   const { flags, powers, terminal } = invocation;
-  const { until, engine } = flags;
+  const { engine } = flags;
+  const until = flags.until === undefined ? undefined : parseCall(flags.until);
   if (until !== undefined && flags.code !== undefined) {
     throw new GloveboxError("REQUEST_INVALID", "--until cannot be used with --code", { hint: "Remove one of them" });
   }
@@ -37,6 +39,14 @@ export async function replayCommand(invocation: Invocation<ReplayFlags>, subject
   if (flags.json) printJson(terminal.stdout, { same: replayed.difference === undefined, ...replayed });
   else printReplayed(replayed, kept, { ...flags, terminal });
   return signal.aborted ? EXIT.interrupted : exitOf(replayed, code !== undefined);
+}
+
+function parseCall(text: string): number {
+  const seq = Number(text);
+  if (Number.isSafeInteger(seq) && seq >= 1) return seq;
+  throw new GloveboxError("REQUEST_INVALID", `--until ${JSON.stringify(text)} is not the number of a call`, {
+    hint: "`glovebox executions show ID` numbers the calls",
+  });
 }
 
 /** Closes the store before the replay starts. */
