@@ -42,7 +42,7 @@ for (const { name, owner, hasRow, hasEnding, isClosed } of CASES) {
     assert.deepEqual([await closeOrphans(options), await closeOrphans(options)], [isClosed ? 1 : 0, 0]);
     const [closed] = await store.ledger.search({ limit: 1, action: "execution.closed" });
     const lost = { state: "failed", code: "SANDBOX_CRASHED", late: true };
-    const ended = { state: "completed", calls: 0, result: digestOf(text), wallMs: 0, cpuMs: 0, late: true };
+    const ended = { state: "completed", calls: 0, result: digestOf(text), wallMs: 0, cpuMs: 0, output: 0, late: true };
     const expected = hasEnding ? ended : lost;
     assert.deepEqual(closed && JSON.parse(closed.detail), isClosed ? expected : undefined);
   });

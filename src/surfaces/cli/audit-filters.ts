@@ -14,7 +14,8 @@ export const ACTIONS: readonly string[] = `
   secret.set secret.lent secret.refused secret.removed key.rotated
   approval.requested approval.decided approval.used approval.expired approval.revoked approval.overtaken
   input.requested input.decided input.expired input.revoked
-  skill.submitted skill.approved skill.rejected skill.revoked skill.thawed skill.restored skill.unchanged
+  skill.submitted skill.approved skill.rejected skill.revoked skill.retired skill.frozen skill.thawed skill.restored
+  skill.tests_passed skill.key_rotated skill.unchanged
   labels.cleared tool.pinned tool.held tool.approved tool.rejected
   upstream.connected upstream.failed upstream.suspended upstream.restart upstream.login upstream.logout upstream.revoked
   upstream.request upstream.request.refused

@@ -22,7 +22,7 @@ test("the command of quickjs names Node, the bundled child, the engine, its imag
   assert.equal(file, process.execPath);
   assert.match(
     args.slice(-4).join(" "),
-    /\/quickjs\/child\.mjs \S+\/emscripten-module\.wasm \S+\/quickjs\/quickjs\.image 1000$/,
+    /\/quickjs\/child\.mjs \S+\/quickjs\/quickjs\.wasm \S+\/quickjs\/quickjs\.image 1000$/,
   );
 });
 
