@@ -204,7 +204,7 @@ describe("the policy", () => {
     assert.deepEqual(traceOf(bridge), [trace]);
     assert.deepEqual(await ledger(), [
       intentOf("files.remove", { effect: "destroy", decision: "allow", rule: "allow-it" }),
-      endOf("files.remove", { outcome: "ok", result: digestOf('{"ok":true}') }),
+      endOf("files.remove", { outcome: "ok", result: digestOf('{"ok":true}'), size: 11 }),
     ]);
   });
   it("stops a denied call before the upstream, as trace and ledger show", async () => {

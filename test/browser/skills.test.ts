@@ -59,13 +59,16 @@ test(
     const second = await skills.submit(toFiles("one", "await shop.list({}); return await shop.pay({})"), OPERATOR);
     await page.goto(`${listener.url}/skills/one?version=${second.version}`);
     await page.getByText("Changes since version 1").waitFor();
-    await skills.reject({ name: "one", version: second.version }, "Not needed", OPERATOR);
+    // Another reviewer is faster. The page may learn it from the answer or from its live updates.
+    const another = { name: "one", version: second.version };
+    await page.route("**/skills/one/reject", async (route) => {
+      await skills.reject(another, "Not needed", OPERATOR);
+      await route.continue();
+    });
+    const refused = page.waitForResponse("**/skills/one/reject");
     await page.getByLabel("Note or reason").fill("too late");
     await page.getByRole("button", { name: "Reject" }).click();
-    await page
-      .getByRole("alert")
-      .getByText(/does not have|decided/)
-      .waitFor();
+    assert.equal((await refused).status(), 404);
     await page.getByText("Not needed").waitFor();
     await page.goto(`${listener.url}/skills/none`);
     await page.getByText("This skill cannot be shown").waitFor();
