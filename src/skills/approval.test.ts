@@ -13,24 +13,22 @@ import {
   AGENT,
   BOB,
   GUEST,
+  NAME,
   SKILL_MD,
   SKILL_TS,
   known,
+  openApprovedSkill,
   openSkills,
   shopSnapshot,
   shopTool,
 } from "./fixtures/open-skills.ts";
 
-const NAME = "weekly-report";
 const FROZEN = { code: "SKILL_FROZEN" };
 const DENIED = { code: "POLICY_DENIED" };
 const CONFLICT = { code: "REQUEST_CONFLICT" };
 
-/** Approved by Bob; Ada wrote it. */
 async function openApproved(context: TestContext, options: Parameters<typeof openSkills>[1] = {}) {
-  const world = await openSkills(context, options);
-  await world.submit();
-  await world.desk.approve({ name: NAME }, BOB);
+  const world = await openApprovedSkill(context, options);
   const file = (path: string): string => join(world.folder, NAME, path);
   const frozen = async (): Promise<string | undefined> => (await world.desk.list())[0]?.frozen;
   return { ...world, file, frozen };

@@ -16,9 +16,11 @@ import {
   AGENT,
   BOB,
   GUEST,
+  NAME,
   SKILL_MD,
   SKILL_TS,
   known,
+  openApprovedSkill,
   openSkills,
   shopSnapshot,
   shopTool,
@@ -26,7 +28,6 @@ import {
 } from "./fixtures/open-skills.ts";
 import type { SkillRow } from "./skill.ts";
 
-const NAME = "weekly-report";
 const EVIL = SKILL_TS.replace(".length", '.length + "evil".length');
 const WIDE = SKILL_TS.replace('["shop.list"]', '["shop.list", "shop.remove"]').replace(
   "(await",
@@ -38,9 +39,7 @@ type Change = Readonly<Record<string, string | undefined>>;
 
 /** Ada wrote the approved version; Bob approved it. */
 async function openWorld(context: TestContext, options: Parameters<typeof openSkills>[1] = {}) {
-  const world = await openSkills(context, options);
-  await world.submit();
-  await world.desk.approve({ name: NAME }, BOB);
+  const world = await openApprovedSkill(context, options);
   const folder = join(world.folder, NAME);
   /** The same gateway after rows of its store were edited. */
   const edited = async (edit: (row: SkillRow, rows: readonly SkillRow[]) => Partial<SkillRow>) => {

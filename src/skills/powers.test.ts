@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { ADA, BOB, SKILL_TS, openSkills } from "./fixtures/open-skills.ts";
+import { ADA, BOB, NAME, SKILL_TS, openSkills } from "./fixtures/open-skills.ts";
 import type { SkillPower } from "./powers.ts";
 import { findMissing, parsePowers, toPowerId, toSkillPowers } from "./powers.ts";
 
-const NAME = "weekly-report";
 const HOST = "api.example.com";
 const withNeeds = (needs: string) => ({ "skill.ts": SKILL_TS.replace('["shop.list"]', `["shop.list"], ${needs}`) });
 const BOTH = `hosts: ["${HOST}"], secrets: [{ name: "KEY", hosts: ["${HOST}"], reason: "to log in" }]`;

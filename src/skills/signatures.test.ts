@@ -9,9 +9,11 @@ import {
   ADA,
   AGENT,
   BOB,
+  NAME,
   SKILL_MD,
   SKILL_TS,
   known,
+  openApprovedSkill,
   openSkills,
   shopSnapshot,
   shopTool,
@@ -20,14 +22,11 @@ import { LOCK_FILE } from "./skill.ts";
 import type { SkillFiles, TestRun } from "./skill.ts";
 import { verifyFolder } from "./verify-folder.ts";
 
-const NAME = "weekly-report";
 const DENIED = { code: "POLICY_DENIED" };
 const FROZEN = { code: "SKILL_FROZEN" };
 
 async function openApproved(context: TestContext, options: Parameters<typeof openSkills>[1] = {}) {
-  const world = await openSkills(context, options);
-  await world.submit();
-  await world.desk.approve({ name: NAME }, BOB);
+  const world = await openApprovedSkill(context, options);
   const stateOf = async (version: number) => {
     const listed = (await world.skills.list()).find((one) => one.version === version);
     return listed?.frozen ?? listed?.state;
